@@ -1,0 +1,131 @@
+"""What a rule pack says of an engine: names that the code cannot tell by itself. Everything derivable is derived elsewhere.
+
+Name patterns are shell patterns (``get_*buffer*``) matched against the last part of a name, case-sensitively. Every
+entry has a ``why``: the sentence that a report shows when somebody asks why this name matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Names of one kind with the reason they are listed. ``patterns`` is never empty."""
+
+    patterns: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """The engine is there if some file holds all of ``identifiers`` (whole identifiers)."""
+
+    identifiers: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class GatePrimitive:
+    """``<owner>.<counter>.<method>(layer)``: the call that makes the order. ``counter`` is the attribute of a pool that
+    holds the counter, ``argument`` the position (from 0) of the layer, ``index`` the space that it is in: ``"local"``
+    (layer id minus the pool's first layer) or ``"global"``."""
+
+    method: str
+    counter: str
+    argument: int
+    index: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arming:
+    """The method that gives an object its counter (or None, which disarms it)."""
+
+    method: str
+    argument: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """``<counter>.<attribute> <operator> <value>`` is true exactly while a load can be in flight."""
+
+    attribute: str
+    operator: str
+    value: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function whose parameters are only stored to (never read): ``stores`` are parameter names or positions."""
+
+    name: str
+    stores: tuple[str | int, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """A function (qualified-name pattern) with the mode and phase it runs in: ``eager``/``replay``, ``load-possible``/``no-load``."""
+
+    function: str
+    mode: str
+    phase: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A fact that no code contains. ``scope`` is a qualified-name pattern of functions; ``verdict`` what holds there
+    (an ``exempt`` reason); ``upstream`` the line that supports it."""
+
+    id: str
+    fact: str
+    scope: str
+    verdict: str
+    why: str
+    upstream: str
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """How tensors are used, by attribute and method name: what reads no element (``metadata``), takes the address
+    (``address``), makes another view of the same storage (``views``), writes elements (``stores``) or waits for the
+    device from the host (``synchronizes``)."""
+
+    metadata: tuple[str, ...]
+    address: tuple[str, ...]
+    views: tuple[str, ...]
+    stores: tuple[str, ...]
+    synchronizes: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSpec:
+    """One rule pack, checked. ``origin`` is the file it came from, for display.
+
+    ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out or
+    read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
+    buffers or that do the transfer itself. ``not_pools``: classes whose methods merely look like accessors.
+    """
+
+    name: str
+    why: str
+    origin: str
+    version_file: str
+    recognise: tuple[Recognition, ...]
+    pools: tuple[Names, ...]
+    accessors: tuple[Names, ...]
+    buffers: tuple[Names, ...]
+    gates: tuple[GatePrimitive, ...]
+    arming: tuple[Arming, ...]
+    in_flight: tuple[InFlight, ...]
+    host_side: tuple[Names, ...]
+    not_pools: tuple[Names, ...]
+    kernels: tuple[Kernel, ...]
+    entries: tuple[EntryPoint, ...]
+    assumptions: tuple[Assumption, ...]
+    uses: Uses
