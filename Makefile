@@ -1,0 +1,58 @@
+# `make run` and `make test` work in a fresh clone with nothing installed but Python 3.11 or newer; `make` lists the rest.
+
+PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+             $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV    ?= .venv
+BIN     := $(VENV)/bin
+RELEASE ?= sglang==0.5.23
+WORKERS ?= 2
+PYTEST  := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help venv run check test lint types imports golden corpus bench clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(VENV)/.runs  ## audit SGLang 0.5.23 from PyPI (fixtures/engine if PyPI cannot be reached); report in out/
+	@BIN=$(BIN) RELEASE=$(RELEASE) sh tests/run_release.sh
+
+check: lint types imports test  ## what has to pass before a commit
+
+test: $(VENV)/.tests  ## unit, fixture, property, golden and packaging tests
+	$(PYTEST) -m "not corpus" -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/.tests  ## ruff
+	$(BIN)/ruff check
+
+types: $(VENV)/.tests  ## mypy --strict
+	$(BIN)/mypy
+
+imports: $(VENV)/.tests  ## the import contract
+	$(BIN)/lint-imports
+
+golden: $(VENV)/.tests  ## rewrite the golden files and LIMITS.md; review the difference like code
+	$(PYTEST) -m "not corpus and not packaging" -q --update-golden -k "golden or limits"
+
+corpus: $(VENV)/.tests  ## tests on real releases (fetched from PyPI once)
+	$(PYTEST) -m corpus -n $(WORKERS) --dist loadgroup -rs
+
+bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0.5.23, and the ratio to pyrefly
+	$(BIN)/python tests/bench.py $(RELEASE)
+
+venv: $(VENV)/.tests  ## the virtual environment with everything a developer needs
+
+clean:  ## remove the virtual environment, reports and caches
+	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "bufgate needs Python 3.11 or newer; none found (set PYTHON=...)" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e .
+	@touch $@
+
+$(VENV)/.tests: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	@touch $@ $(VENV)/.runs

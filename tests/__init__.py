@@ -1,0 +1,1 @@
+"""Tests: unit tests a room, fixtures, architecture, packaging, corpus. See CONTRIBUTING.md."""
