@@ -1,0 +1,51 @@
+"""Print LIMITS.md: every known wrong answer, from the `# missed:` and `# false:` notes of the fixtures.
+
+    python -m tests.limits            (`make golden` writes the file)
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+NOTE = re.compile(r"#\s*(missed|false):\s*(?P<check>[a-z-]+)(?:\s+--\s+(?P<why>[^#]*))?")
+
+INTRODUCTION = """\
+# Limits
+
+What bufgate is known to get wrong. This page is made from the fixtures (`make golden`): each line below is a test that holds the
+wrong answer in place, so that a change of it, for better or worse, is seen.
+
+- *missed*: a hazard that is there and is not reported.
+- *false*: a report where there is no hazard.
+
+What the tool *cannot tell* is not on this page, for it says so itself: such a site has the verdict `unknown` with its reason.
+"""
+
+
+def limits(fixtures: Path) -> str:
+    """Write the page."""
+    missed = [line for file in sorted(fixtures.rglob("*.py")) for line in notes(fixtures, file, "missed")]
+    false = [line for file in sorted(fixtures.rglob("*.py")) for line in notes(fixtures, file, "false")]
+    return "\n".join([INTRODUCTION, *section("Missed", missed), *section("False", false)])
+
+
+def section(title: str, lines: list[str]) -> list[str]:
+    return [f"## {title}", "", *(lines or ["None known."]), ""]
+
+
+def notes(fixtures: Path, file: Path, kind: str) -> list[str]:
+    """List the notes of one kind in a file, each as a list item."""
+    found = []
+    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+        for note in NOTE.finditer(line):
+            if note[1] == kind:
+                why = f": {note['why'].strip()}" if note["why"] else ""
+                place = f"fixtures/{file.relative_to(fixtures).as_posix()}"
+                found.append(f"- `{note['check']}` at [{place}:{number}]({place}#L{number}){why}")
+    return found
+
+
+if __name__ == "__main__":
+    sys.stdout.write(limits(Path(__file__).resolve().parent.parent / "fixtures"))
