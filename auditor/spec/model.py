@@ -1,4 +1,4 @@
-"""What a rule pack says of an engine: names that the code cannot tell by itself. Everything derivable is derived elsewhere.
+"""What a rule pack says of an engine: names that the code cannot tell. What can be derived is derived elsewhere.
 
 Name patterns are shell patterns (``get_*buffer*``) matched against the last part of a name, case-sensitively. Every
 entry has a ``why``: the sentence that a report shows when somebody asks why this name matters.
@@ -68,7 +68,8 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A function (qualified-name pattern) with the mode and phase it runs in: ``eager``/``replay``, ``load-possible``/``no-load``."""
+    """A function (qualified-name pattern) with the mode (``eager``, ``replay``) and phase (``load-possible``, ``no-load``)
+    that it runs in."""
 
     function: str
     mode: str
@@ -107,9 +108,9 @@ class Uses:
 class EngineSpec:
     """One rule pack, checked. ``origin`` is the file it came from, for display.
 
-    ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out or
-    read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
-    buffers or that do the transfer itself. ``not_pools``: classes whose methods merely look like accessors.
+    ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out
+    or read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
+    buffers or that do the transfer themselves. ``not_pools``: classes whose methods merely look like accessors.
     """
 
     name: str

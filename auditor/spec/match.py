@@ -1,0 +1,107 @@
+"""Does a name belong to a pack? One compiled matcher a group of names, and one byte pattern for whole files."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from auditor.spec.model import EngineSpec, Names
+
+_WORD = r"[\w\x80-\xff]"
+"""A byte of an identifier: of UTF-8, every byte of a letter outside ASCII is above 0x7f."""
+_WIDE = r"[\xc2-\xf4][\x80-\xbf]+"
+_CHARACTER = rf"(?:\w|{_WIDE})"
+
+
+class Matcher:
+    """Finds the first group that a name belongs to. Keep one where names are looked up in a loop."""
+
+    __slots__ = ("_answers", "_groups", "_pattern")
+
+    def __init__(self, groups: tuple[Names, ...]) -> None:
+        """Compile the patterns of ``groups`` into one expression, a branch a group."""
+        branches = ("|".join(map(fnmatch.translate, group.patterns)) for group in groups)
+        self._groups = groups
+        self._pattern = re.compile("|".join(f"({branch})" for branch in branches)) if groups else None
+        self._answers: dict[str, Names | None] = {}
+
+    def __call__(self, name: str) -> Names | None:
+        """Return the group of the last part of a dotted name."""
+        last = name.rpartition(".")[2]
+        if last not in self._answers:
+            self._answers[last] = self._find(last)
+        return self._answers[last]
+
+    def _find(self, last: str) -> Names | None:
+        found = self._pattern.match(last) if self._pattern else None
+        return self._groups[found.lastindex - 1] if found and found.lastindex else None
+
+
+@lru_cache(maxsize=256)
+def matcher(groups: tuple[Names, ...]) -> Matcher:
+    """Return the matcher of ``groups``, compiled once."""
+    return Matcher(groups)
+
+
+def matches(name: str, groups: tuple[Names, ...]) -> Names | None:
+    """Return the first group with a pattern that the last part of ``name`` matches (case counts)."""
+    return matcher(groups)(name)
+
+
+def seeds(spec: EngineSpec) -> frozenset[str]:
+    """List the literal identifiers that make a file worth a look: gates, their counters, arming calls, pools."""
+    calls = {name for gate in spec.gates for name in (gate.method, gate.counter)} | {arm.method for arm in spec.arming}
+    pools = {pattern for group in spec.pools for pattern in group.patterns}
+    return frozenset(calls | {pool for pool in pools if not _is_wild(pool)})
+
+
+@lru_cache(maxsize=64)
+def seed_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
+    """Compile the pattern that finds, in the bytes of a file, every whole identifier the pack has a word for."""
+    groups = (*spec.accessors, *spec.buffers, *spec.pools)
+    wanted = seeds(spec).union(*(group.patterns for group in groups))
+    return re.compile(_identifiers(wanted).encode("latin-1"))
+
+
+def _identifiers(patterns: Iterable[str]) -> str:
+    """Join identifier patterns, grouped by their first byte.
+
+    That no identifier byte stands before is tested after the first byte: so the engine can skip to a possible start.
+    """
+    by_start: dict[str, list[str]] = {}
+    for pattern in sorted(patterns):
+        plain = re.match("[A-Za-z_]", pattern)
+        head, tail = (pattern[0], pattern[1:]) if plain else ("", pattern)
+        by_start.setdefault(head, []).append(_expression(tail))
+    before = {head: rf"{head}(?<!{_WORD}.)" if head else rf"(?<!{_WORD})" for head in by_start}
+    branches = (f"{before[head]}(?:{'|'.join(tails)})(?!{_WORD})" for head, tails in by_start.items())
+    return "|".join(branches) or "(?!)"
+
+
+def _expression(pattern: str) -> str:
+    """Translate a shell pattern. All but the last star take the first chunk that fits, once and for all (as ``fnmatch``
+    does), so no identifier, however long, takes more than a linear time a star."""
+    first, *rest = (_fixed(chunk) for chunk in re.split(r"\*+", pattern))
+    if not rest:
+        return first
+    middle = "".join(f"(?>{_WORD}*?{chunk})" for chunk in rest[:-1])
+    return f"{first}{middle}{_WORD}*{rest[-1]}"
+
+
+def _fixed(chunk: str) -> str:
+    return "".join(map(_piece, re.findall(r"\[!?\]?[^\]]*\]|.", chunk)))
+
+
+def _piece(piece: str) -> str:
+    if piece == "?":
+        return _CHARACTER
+    if piece.startswith("[") and piece.endswith("]"):  # of letters outside ASCII: any, which finds more, never less
+        inside = piece[1:-1].replace("\\", r"\\")
+        return rf"(?:[^{inside[1:]}]|{_WIDE})" if inside.startswith("!") else rf"(?:[{inside}]|{_WIDE})"
+    return "".join(map(re.escape, piece.encode().decode("latin-1")))
+
+
+def _is_wild(pattern: str) -> bool:
+    return any(character in pattern for character in "*?[")
