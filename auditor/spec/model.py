@@ -68,8 +68,8 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class EntryPoint:
-    """A function (qualified-name pattern) with the mode (``eager``, ``replay``) and phase (``load-possible``, ``no-load``)
-    that it runs in."""
+    """A function (qualified-name pattern) with the mode (``eager``, ``replay``) and the phase (``load-possible``,
+    ``no-load``) that it runs in."""
 
     function: str
     mode: str
