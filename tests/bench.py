@@ -1,0 +1,62 @@
+"""Behind `make bench`: what the audit of a release costs. Prints, asserts nothing.
+
+    python tests/bench.py sglang==0.5.23
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "out"
+
+
+@dataclass(frozen=True)
+class Cost:
+    cpu: float
+    wall: float
+    peak: float
+
+    def __str__(self) -> str:
+        return f"{self.cpu:7.1f} s CPU {self.wall:7.1f} s wall {self.peak:7.2f} GB peak (largest process)"
+
+
+def measure(*command: str | Path) -> tuple[int, Cost]:
+    """Run a command to its end; its children count."""
+    start = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    cost = Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * unit / 1e9)
+    return process.returncode, cost
+
+
+def bufgate(release: str, *options: str) -> tuple[int, Cost]:
+    command = Path(sys.executable).with_name("bufgate")
+    return measure(command, "check", "--release", release, "--no-timing", "-o", f"json:{OUT / 'bench.json'}", *options)
+
+
+def pyrefly() -> Path | None:
+    """Install the yardstick into an environment of its own."""
+    folder = OUT / "bench-venv"
+    command = folder / "bin" / "pyrefly"
+    if not command.is_file():
+        venv.create(folder, with_pip=True)
+        subprocess.run([folder / "bin" / "python", "-m", "pip", "install", "-q", "pyrefly"], check=False)
+    return command if command.is_file() else None
+
+
+def main(release: str) -> None:
+    OUT.mkdir(exist_ok=True)
+    status, _ = bufgate(release)  # fetches the release, fills the disk cache
+    if status not in {0, 1}:
+        sys.exit(f"bench: bufgate check --release {release} ended with {status}")
+    _, cold = bufgate(release, "--no-cache")
+    print(f"bufgate, cold, {release}:  {cold}")
