@@ -15,7 +15,8 @@ class FrontDoors(Contract):
     rooms = fields.ListField(subfield=fields.StringField())
 
     def check(self, graph: ImportGraph, verbose: bool) -> ContractCheck:
-        intruders = [entry for room in self.rooms for entry in intrusions(graph, str(room))]
+        rooms: list[str] = self.contract_options["rooms"]
+        intruders = [entry for room in rooms for entry in intrusions(graph, room)]
         return ContractCheck(kept=not intruders, metadata={"intruders": intruders})
 
     def render_broken_contract(self, check: ContractCheck) -> None:

@@ -14,13 +14,14 @@ NOTE = re.compile(r"#\s*(missed|false):\s*(?P<check>[a-z-]+)(?:\s+--\s+(?P<why>[
 INTRODUCTION = """\
 # Limits
 
-What bufgate is known to get wrong. This page is made from the fixtures (`make golden`): each line below is a test that holds the
-wrong answer in place, so that a change of it, for better or worse, is seen.
+What bufgate is known to get wrong. This page is made from the fixtures (`make golden`): each line below is a test that
+holds the wrong answer in place, so that a change of it, for better or worse, is seen.
 
 - *missed*: a hazard that is there and is not reported.
 - *false*: a report where there is no hazard.
 
-What the tool *cannot tell* is not on this page, for it says so itself: such a site has the verdict `unknown` with its reason.
+What the tool *cannot tell* is not on this page, for it says so itself: such a site has the verdict `unknown` with its
+reason.
 """
 
 

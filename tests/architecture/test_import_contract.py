@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import grimp
@@ -13,7 +14,7 @@ from tests.front_doors import intrusions
 
 def test_every_contract_is_kept(root: Path) -> None:
     """Same as `make imports`; the output names the intruder."""
-    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]
+    command = [str(Path(sys.executable).with_name("lint-imports")), "--no-cache"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -34,8 +35,6 @@ def test_front_doors_reports_an_import_of_an_inner_module() -> None:
 
 def test_every_room_with_inner_modules_has_a_front_door(root: Path) -> None:
     """A package that is missing from the list of the front-doors contract would be open on all sides."""
-    import tomllib
-
     contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (rooms,) = (contract["rooms"] for contract in contracts if contract["type"] == "front_doors")
     packages = {f"auditor.{file.parent.name}" for file in root.glob("auditor/*/__init__.py")}

@@ -24,7 +24,8 @@ def name(file: Path) -> str:
 def test_room_has_a_card(file: Path) -> None:
     """A room opens with its purpose in one sentence."""
     card = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
-    assert card and card.split("\n\n")[0].rstrip().endswith((".", "?", "!")), "no docstring with a first sentence"
+    assert card, "no docstring"
+    assert card.split("\n\n")[0].rstrip().endswith((".", "?", "!")), "the first paragraph is no sentence"
 
 
 @pytest.mark.parametrize("file", MODULES, ids=name)

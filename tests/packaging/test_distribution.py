@@ -92,8 +92,8 @@ def test_sdist_brings_what_the_tests_need(built: Built) -> None:
 def test_wheel_declares_four_dependencies_and_its_license(built: Built) -> None:
     with zipfile.ZipFile(built.wheel) as archive:
         metadata = archive.read(f"bufgate-{auditor.__version__}.dist-info/METADATA").decode().splitlines()
-    required = {line.split()[1].split(">")[0] for line in metadata if "Requires-Dist:" in line and "extra ==" not in line}
-    assert required == {"click", "jinja2", "libcst", "networkx"}
+    needs = [line for line in metadata if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert {line.split()[1].split(">")[0] for line in needs} == {"click", "jinja2", "libcst", "networkx"}
     assert "License-Expression: Apache-2.0" in metadata
 
 
