@@ -1,0 +1,39 @@
+"""Report to text: pure functions, one format a file. No input, no output, no clock.
+
+A *page* is what the text is written on: its width, whether it has colours, and where source lines come from. Everything
+that came from audited code passes through ``plain.clean``: no control character, escape sequence or bidi mark of an
+audited file ever reaches a terminal. A renderer never decides: verdicts, messages and their order come from triage.
+
+Adding a format: one file with a ``render(report, page) -> str``, one line in ``FORMATS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from auditor.render import graph, json_v1, text
+from auditor.render.footer import sentence
+from auditor.render.graph import callers_of
+from auditor.render.page import Page
+from auditor.render.plain import clean
+from auditor.render.why import explain_sites
+from auditor.triage.report import Report
+
+Renderer = Callable[[Report, Page], str]
+
+FORMATS: Mapping[str, Renderer] = {
+    "text": text.render,
+    "json": json_v1.render,
+}
+"""The formats of ``check``, in the order in which they are offered."""
+
+GraphRenderer = Callable[[Mapping[str, tuple[str, ...]]], str]
+
+GRAPH_FORMATS: Mapping[str, GraphRenderer] = {
+    "json": graph.to_json,
+    "dot": graph.to_dot,
+    "graphml": graph.to_graphml,
+}
+"""The formats of ``graph``."""
+
+__all__ = ["FORMATS", "GRAPH_FORMATS", "Page", "Renderer", "callers_of", "clean", "explain_sites", "sentence"]

@@ -1,0 +1,120 @@
+"""What the run saw and what it could not tell: the sentence of the whole run and the footer under every report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from auditor.render.frame import place
+from auditor.render.page import Page
+from auditor.render.plain import clean, count, joined, wrapped
+from auditor.triage.report import Report, ReportedFinding, ReportedProblem
+
+SHOWN_PROBLEMS = 5
+SHOWN_SCENARIOS = 3
+COLUMN = 11
+"""Width of the names on the left."""
+
+
+def sentence(report: Report) -> str:
+    """Say in one sentence how the run ended. It never says that anything is safe."""
+    counted = joined(_counted(_new(report.findings)))
+    stats = report.stats
+    engine = f"{clean(report.engine.name)} {clean(report.engine.version)}".strip()
+    sites = f"{count(stats.sites, 'site')} of {engine}"
+    known = sum(finding.status != "new" for finding in report.findings)
+    also = f" ({known:,} known or suppressed)" if known else ""
+    unknown = stats.verdicts.get("unknown", 0)
+    if counted:
+        rest = f"; {unknown:,} of the sites could not be decided" if unknown else ""
+        return f"{counted} in {sites}{also}{rest}."
+    if unknown:
+        return f"No new findings in {sites}{also}, but {unknown:,} could not be decided."
+    return f"No new findings in {sites}{also}; every site was decided."
+
+
+def _new(findings: Iterable[ReportedFinding]) -> list[ReportedFinding]:
+    return [finding for finding in findings if finding.status == "new"]
+
+
+def _counted(findings: list[ReportedFinding]) -> list[str]:
+    numbers = {severity: sum(f.severity == severity for f in findings) for severity in ("error", "warning", "note")}
+    return [count(number, severity) for severity, number in numbers.items() if number]
+
+
+def footer(report: Report, page: Page) -> list[str]:
+    """Write the coverage of the run: always the same rows, zeros included."""
+    rows = [
+        ("engine", _engine(report)),
+        ("read", _read(report)),
+        ("sites", _sites(report)),
+        ("bindings", _bindings(report)),
+        ("scenarios", _scenarios(report)),
+        ("assumed", count(report.stats.assumptions_used, "assumption") + " of the pack"),
+        ("problems", _problem_counts(report)),
+        ("config", clean(report.configuration) or "none found, defaults used"),
+        *(("note", clean(note)) for note in report.notes),
+    ]
+    if report.stats.seconds is not None:
+        rows.append(("time", f"{report.stats.seconds:.1f} s"))
+    lines = [line for name, value in rows for line in _rows(page, name, value)]
+    return lines + _problem_lines(report.problems, page)
+
+
+def _rows(page: Page, name: str, value: str) -> list[str]:
+    first, *rest = wrapped(value, page.width, " " * COLUMN)
+    return [page.faint(name.ljust(COLUMN)) + first[COLUMN:], *rest]
+
+
+def _engine(report: Report) -> str:
+    engine = report.engine
+    return f"{clean(engine.name)} {clean(engine.version)}".strip() + f", rule pack {clean(engine.pack)}"
+
+
+def _read(report: Report) -> str:
+    stats = report.stats
+    parsed = f"{stats.files_parsed:,} parsed; the others name no pool, gate or accessor"
+    return f"{count(stats.files, 'file')} seen, {parsed}"
+
+
+def _sites(report: Report) -> str:
+    verdicts = report.stats.verdicts
+    order = ("ungated", "unknown", "latent", "gated", "exempt")
+    return f"{report.stats.sites:,}: " + ", ".join(f"{verdicts.get(name, 0):,} {name}" for name in order)
+
+
+def _bindings(report: Report) -> str:
+    unknown = sum(binding.verdict == "unknown" for site in report.sites for binding in site.bindings)
+    reasons = sorted(report.stats.unknown_reasons.items(), key=lambda item: (-item[1], item[0]))
+    why = ": " + ", ".join(f"{clean(reason)} {number:,}" for reason, number in reasons) if reasons else ""
+    return f"{report.stats.bindings:,}: {report.stats.bindings - unknown:,} resolved, {unknown:,} unknown{why}"
+
+
+def _scenarios(report: Report) -> str:
+    if not report.scenarios:
+        return "none: no construction of a loader was found"
+    shown = [f"{clean(s.what)} at {place(s.path, s.line)}" for s in islice(report.scenarios, SHOWN_SCENARIOS)]
+    more = len(report.scenarios) - len(shown)
+    return f"{len(report.scenarios)}: " + "; ".join(shown) + (f"; and {more} more" if more else "")
+
+
+def _problem_counts(report: Report) -> str:
+    relevant = sum(problem.relevant for problem in report.problems)
+    others = len(report.problems) - relevant
+    if not report.problems:
+        return "none"
+    return f"{relevant:,} in relevant files, {others:,} in other files"
+
+
+def _problem_lines(problems: tuple[ReportedProblem, ...], page: Page) -> list[str]:
+    relevant = [problem for problem in problems if problem.relevant]
+    others = [problem for problem in problems if not problem.relevant]
+    lines = [f"{page.error('problem')}    {_problem(problem)}" for problem in relevant]
+    lines += [f"{page.faint('other')}      {_problem(problem)}" for problem in others[:SHOWN_PROBLEMS]]
+    if len(others) > SHOWN_PROBLEMS:
+        lines.append(" " * COLUMN + f"and {len(others) - SHOWN_PROBLEMS:,} more: -o json lists all of them")
+    return lines
+
+
+def _problem(problem: ReportedProblem) -> str:
+    return f"{place(problem.path, problem.line)}  {clean(problem.what)}"

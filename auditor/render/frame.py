@@ -1,0 +1,72 @@
+"""The two pictures of a report: a source line with carets under it, and a path as an indented tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from auditor.render.page import Page
+from auditor.render.plain import cells, clean, short, wrapped
+from auditor.triage.report import Step
+
+TAB = "    "
+DEEPEST = 12
+"""A tree stops moving to the right after so many levels."""
+
+
+def caret_frame(page: Page, path: str, start: tuple[int, int], end: tuple[int, int], label: str) -> list[str]:
+    """Draw the source line at ``start`` with carets up to ``end`` (line and column from 1, the end is exclusive)."""
+    line, column = start
+    gutter = " " * len(str(line))
+    lines = [f"{gutter}{page.frame('-->')} {page.strong(f'{clean(path)}:{line}:{column}')}"]
+    source = page.source(path, line)
+    if source is None:
+        return lines
+    last = end[1] if end[0] == line else len(source) + 1
+    text, before, under = _window(source.rstrip("\r\n"), column - 1, last - 1, max(20, page.width - len(gutter) - 3))
+    bar = page.frame("|")
+    carets = " " * before + page.error("^" * under)
+    room = page.width - len(gutter) - 3 - before - under - 1
+    beside = label if label and cells(label) <= room else ""
+    lines += [f"{gutter} {bar}", f"{page.frame(str(line))} {bar} {text}"]
+    lines.append(f"{gutter} {bar} {carets}" + (f" {page.error(beside)}" if beside else ""))
+    if label and not beside:
+        lines += [f"{gutter} {bar} {page.error(part)}" for part in wrapped(label, page.width - len(gutter) - 3)]
+    return lines
+
+
+def _window(source: str, start: int, end: int, room: int) -> tuple[str, int, int]:
+    """Return what fits of a line around [start, end), the columns before the carets and those under them."""
+    start = min(max(start, 0), max(len(source) - 1, 0))
+    end = min(max(end, start + 1), max(len(source), start + 1))
+    left = 0 if len(source) <= room else max(0, min(start - room // 3, len(source) - room))
+    right = min(len(source), left + room)
+    shown = [_visible(character) for character in source[left:right]]
+    head, tail = "…" if left else "", "…" if right < len(source) else ""
+    before = cells(head) + sum(cells(part) for part in shown[: start - left])
+    under = sum(cells(part) for part in shown[start - left : end - left])
+    return head + "".join(shown) + tail, before, max(under, 1)
+
+
+def _visible(character: str) -> str:
+    return TAB if character == "\t" else clean(character)
+
+
+def tree(page: Page, steps: Sequence[Step], indent: str) -> list[str]:
+    """Draw the steps of a path, each one under the step that leads to it."""
+    lines: list[str] = []
+    for depth, step in enumerate(steps):
+        branch = "   " * min(depth - 1, DEEPEST) + "└─ " if depth else ""
+        rest = indent + " " * (len(branch) + 2)
+        lines += wrapped(step_text(page, step), page.width, indent + page.frame(branch), rest)
+    return lines
+
+
+def step_text(page: Page, step: Step) -> str:
+    """Return ``path:line Function: what``."""
+    function = f"{short(step.function)}: " if step.function else ""
+    return f"{page.strong(place(step.path, step.line))}  {function}{clean(step.what)}"
+
+
+def place(path: str, line: int) -> str:
+    """Return ``path:line``, as editors and terminals make it a link; ``path`` alone for a whole file."""
+    return f"{clean(path)}:{line}" if line else clean(path)

@@ -1,0 +1,144 @@
+"""report-v1 (schema: reports/schema/report-v1.schema.json): every key, in the order of DESIGN.md §7.
+
+One site, finding and problem a line, so that two reports can be compared with ``diff``; pure ASCII, so that no locale
+and no terminal can change it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from auditor.render.page import Page
+from auditor.triage.report import Binding, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
+
+SCHEMA = "report-v1"
+TOOL = "bufgate"
+
+
+def render(report: Report, _page: Page) -> str:
+    """Write the whole report."""
+    rows = [
+        _row("schema", SCHEMA),
+        _row("tool", {"name": TOOL, "version": report.tool_version}),
+        _row("engine", {"name": report.engine.name, "version": report.engine.version, "pack": report.engine.pack}),
+        _rows("scenarios", map(_scenario, report.scenarios)),
+        _row("stats", _stats(report.stats)),
+        _rows("sites", map(_site, report.sites)),
+        _rows("findings", map(_finding, report.findings)),
+        _rows("problems", map(_problem, report.problems)),
+    ]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _row(key: str, value: object) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value)}"
+
+
+def _rows(key: str, values: Iterable[object]) -> str:
+    lines = ",\n  ".join(map(json.dumps, values))
+    return f"{json.dumps(key)}: [\n  {lines}\n]" if lines else f"{json.dumps(key)}: []"
+
+
+def _scenario(scenario: Scenario) -> Mapping[str, object]:
+    return {"id": scenario.id, "path": scenario.path, "line": scenario.line, "what": scenario.what}
+
+
+def _stats(stats: Stats) -> Mapping[str, object]:
+    seconds = {} if stats.seconds is None else {"seconds": stats.seconds}
+    return {
+        "files": stats.files,
+        "files_parsed": stats.files_parsed,
+        "sites": stats.sites,
+        "bindings": stats.bindings,
+        "verdicts": {verdict: stats.verdicts.get(verdict, 0) for verdict in _VERDICTS},
+        "unknown_reasons": dict(sorted(stats.unknown_reasons.items())),
+        "assumptions_used": stats.assumptions_used,
+        **seconds,
+    }
+
+
+_VERDICTS = ("gated", "ungated", "latent", "exempt", "unknown")
+
+
+def _site(site: Site) -> Mapping[str, object]:
+    return {
+        "id": site.id,
+        "path": site.path,
+        "line": site.line,
+        "column": site.column,
+        "kind": site.kind,
+        "name": site.name,
+        "receiver": site.receiver,
+        "function": site.function,
+        "role": site.role,
+        "verdict": site.verdict,
+        "open": site.open,
+        "bindings": [_binding(binding) for binding in site.bindings],
+    }
+
+
+def _binding(binding: Binding) -> Mapping[str, object]:
+    return {
+        "classes": binding.classes,
+        "objects": binding.objects,
+        "method": binding.method,
+        "mode": binding.mode,
+        "phase": binding.phase,
+        "scenario": binding.scenario,
+        "feasible": binding.feasible,
+        "when": binding.when,
+        "verdict": binding.verdict,
+        "reason": binding.reason,
+        "check": binding.check,
+        "assumptions": binding.assumptions,
+        "derivation": [{"path": step.path, "line": step.line, "what": step.what} for step in binding.derivation],
+        "gates": [_gate(gate) for gate in binding.gates],
+        "witness": _steps(binding.witness),
+    }
+
+
+def _gate(gate: Gate) -> Mapping[str, object]:
+    return {
+        "path": gate.path,
+        "line": gate.line,
+        "expression": gate.expression,
+        "on": gate.on,
+        "layer": gate.layer,
+        "covers": gate.covers,
+        "armed": gate.armed,
+    }
+
+
+def _finding(finding: ReportedFinding) -> Mapping[str, object]:
+    return {
+        "check": finding.check,
+        "severity": finding.severity,
+        "confidence": finding.confidence,
+        "message": finding.message,
+        "fingerprint": finding.fingerprint,
+        "path": finding.path,
+        "line": finding.line,
+        "column": finding.column,
+        "end_line": finding.end_line,
+        "end_column": finding.end_column,
+        "function": finding.function,
+        "class": finding.class_,
+        "method": finding.method,
+        "buffer": finding.buffer,
+        "executions": finding.executions,
+        "sites": finding.sites,
+        "status": finding.status,
+        "confirmation": finding.confirmation,
+        "witness": _steps(finding.witness),
+        "related": _steps(finding.related),
+        "fix": finding.fix,
+    }
+
+
+def _steps(steps: Iterable[Step]) -> list[Mapping[str, object]]:
+    return [{"path": s.path, "line": s.line, "function": s.function, "what": s.what} for s in steps]
+
+
+def _problem(problem: ReportedProblem) -> Mapping[str, object]:
+    return {"path": problem.path, "line": problem.line, "what": problem.what, "relevant": problem.relevant}

@@ -1,0 +1,55 @@
+"""The page that text is written on, and the few marks that are put on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import click
+
+CONFIDENCES = ("high", "medium", "low")
+
+
+def _no_lines(_path: str) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where a report is written. ``lines`` gives the source lines of a path, or nothing when they cannot be had.
+    Findings below ``min_confidence`` get one line instead of a frame."""
+
+    lines: Callable[[str], Sequence[str]] = _no_lines
+    color: bool = False
+    width: int = 100
+    min_confidence: str = "medium"
+
+    def source(self, path: str, line: int) -> str | None:
+        """Return one source line (from 1), or None."""
+        lines = self.lines(path)
+        return lines[line - 1] if 0 < line <= len(lines) else None
+
+    def error(self, text: str) -> str:
+        return self._paint(text, "red")
+
+    def warning(self, text: str) -> str:
+        return self._paint(text, "yellow")
+
+    def note(self, text: str) -> str:
+        return self._paint(text, "cyan")
+
+    def good(self, text: str) -> str:
+        return self._paint(text, "green")
+
+    def strong(self, text: str) -> str:
+        return click.style(text, bold=True) if self.color else text
+
+    def frame(self, text: str) -> str:
+        """Paint the lines that hold a picture together."""
+        return self._paint(text, "blue")
+
+    def faint(self, text: str) -> str:
+        return click.style(text, dim=True) if self.color else text
+
+    def _paint(self, text: str, colour: str) -> str:
+        return click.style(text, fg=colour, bold=True) if self.color else text

@@ -1,0 +1,265 @@
+"""The answer of ``bufgate why``: everything known of the sites on one line, as the four questions of an engineer.
+
+1 what does the call bind to · 2 is there a gate, and is it enough · 3 is the cause somewhere else · 4 is there another
+way round the gate. The verdict comes first, in one sentence; the evidence follows, each step with its file and line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from auditor.render import words
+from auditor.render.frame import caret_frame, place, step_text, tree
+from auditor.render.page import Page
+from auditor.render.plain import clean, count, joined, short, wrapped
+from auditor.triage.report import VERDICTS, Binding, Gate, Report, ReportedFinding, Site
+
+LOADER_CHECKS = frozenset(
+    {
+        "signal-before-copy",
+        "unfenced-transfer",
+        "untransferred-buffer",
+        "layer-range-mismatch",
+        "counter-reuse",
+    }
+)
+SHOWN_SITES = 5
+
+
+def explain_sites(report: Report, sites: Sequence[Site], page: Page) -> str:
+    """Tell everything that is known of some sites."""
+    return "\n\n".join("\n".join(_story(report, site, page)) for site in sites) + "\n"
+
+
+def _story(report: Report, site: Site, page: Page) -> list[str]:
+    findings = [finding for finding in report.findings if site.id in finding.sites]
+    bindings = sorted(site.bindings, key=lambda binding: VERDICTS.index(binding.verdict))
+    return [
+        *_site(site, page),
+        "",
+        *_verdict(site, bindings, findings, page),
+        *_question(page, "1. What does it bind to?", _binds(report, site, bindings, page)),
+        *_question(page, "2. Is there a gate, and is it enough?", _gates(bindings, findings, page)),
+        *_question(page, "3. Is the cause somewhere else?", _loader(report, page)),
+        *_question(page, "4. Is there another way round the gate?", _ways_round(report, site, page)),
+        *_question(page, "What would change this answer?", _changes(site, bindings, findings, page)),
+    ]
+
+
+def _question(page: Page, text: str, answer: Iterable[str]) -> list[str]:
+    return ["", page.strong(text), *answer]
+
+
+def _site(site: Site, page: Page) -> list[str]:
+    name = f"{clean(site.receiver)}.{clean(site.name)}" if site.receiver else clean(site.name)
+    kind = "A call of" if site.kind == "call" else "A raw read of"
+    role = "" if site.role == "product" else f", in {clean(site.role)} code"
+    function = f" in `{short(site.function)}`" if site.function else " at the top of the module"
+    source = page.source(site.path, site.line) or ""
+    width = _width(source, site, name)
+    end = (site.line, site.column + width)
+    return [
+        *wrapped(f"{kind} `{name}`{function}{role}", page.width),
+        *caret_frame(page, site.path, (site.line, site.column), end, ""),
+    ]
+
+
+def _width(source: str, site: Site, name: str) -> int:
+    """Return how much of the line is the site: up to the end of its name if that is found, else one character."""
+    end = source.find(site.name, site.column - 1) if site.name else -1
+    return end + len(site.name) - (site.column - 1) if end >= 0 else 1
+
+
+# ---------------------------------------------------------------- the verdict in words
+
+
+def _verdict(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> list[str]:
+    lines: list[str] = []
+    for text in dict.fromkeys(_sentences(site, bindings, findings)):
+        lines += wrapped(text, page.width)
+    paint = {"ungated": page.error, "latent": page.warning, "unknown": page.warning}.get(site.verdict, page.good)
+    return [paint(line) for line in lines]
+
+
+def _sentences(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding]) -> Iterable[str]:
+    if not bindings:
+        yield _unknown_sentence("receiver-unresolved" if not site.open else site.open[0])
+    for binding in bindings:
+        if binding.verdict == site.verdict:
+            yield _sentence(binding, findings)
+    if site.verdict == "gated":
+        yield _advice(site)
+
+
+def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
+    match binding.verdict:
+        case "gated":
+            return " ".join(_gated_sentence(binding, gate) for gate in binding.gates[:1]) or "Already gated."
+        case "ungated":
+            said = [f.message for f in findings if f.check == binding.check] or [f.message for f in findings]
+            return "Not gated: " + (clean(said[0]) if said else f"a path reaches {_target(binding)} with no gate.")
+        case "latent":
+            return f"Latent: {_target(binding)} is read without a gate, but no scenario arms this object."
+        case "exempt":
+            return f"No gate is needed: {words.exempt(binding.reason)}."
+        case _:
+            return _unknown_sentence(binding.reason)
+
+
+def _gated_sentence(binding: Binding, gate: Gate) -> str:
+    where = f"{place(gate.path, gate.line)} (`{clean(gate.expression)}`)"
+    return f"Already gated: {_target(binding)} waits at {where} before it reads."
+
+
+def _advice(site: Site) -> str:
+    if site.open:
+        known = len({name for binding in site.bindings for name in binding.classes})
+        noun = "class" if known == 1 else "classes"
+        return f"That holds for {known} known {noun}; open at {joined(map(clean, site.open))}."
+    return "Do not add another gate."
+
+
+def _unknown_sentence(reason: str) -> str:
+    return f"Unknown ({clean(reason)}): {clean(words.unknown(reason)[0])}."
+
+
+def _target(binding: Binding) -> str:
+    return short(binding.method) if binding.method else joined((short(name) for name in binding.classes), "or")
+
+
+# ---------------------------------------------------------------- the four questions
+
+
+def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) -> Iterable[str]:
+    if not bindings:
+        yield from _paragraph(page, "To nothing that could be found.")
+    for binding in bindings:
+        classes = joined(map(clean, binding.classes), "or") or "a class that could not be found"
+        method = f"{clean(binding.method)}: " if binding.method else ""
+        yield from _paragraph(page, f"{method}{binding.verdict}", "   ")
+        yield from _fact(page, "class", classes)
+        yield from _fact(page, "made at", ", ".join(map(clean, binding.objects)))
+        yield from _fact(page, "runs", _runs(report, binding))
+        yield from _fact(page, "when", joined(map(clean, binding.when)))
+        yield from _fact(page, "because", *(step_text(page, step) for step in binding.derivation))
+        yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
+    if site.open:
+        yield from _paragraph(page, f"Classes from outside the tree may come in: {joined(map(clean, site.open))}.")
+
+
+def _runs(report: Report, binding: Binding) -> str:
+    load = "a load possible" if binding.phase == "load-possible" else "no load possible"
+    scenario = next((s for s in report.scenarios if s.id == binding.scenario), None)
+    if scenario:
+        armed = f", with {clean(scenario.what)} ({place(scenario.path, scenario.line)})"
+    else:
+        armed = f", scenario {clean(binding.scenario)}" if binding.scenario else ""
+    sure = "" if binding.feasible == "proved" else "; not proved to happen (flow only)"
+    return f"{clean(binding.mode)}, {load}{armed}{sure}"
+
+
+def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
+    gates = dict.fromkeys(gate for binding in bindings for gate in binding.gates)
+    for gate in gates:
+        yield from _certificate(gate, page)
+    witnesses = dict.fromkeys((b.verdict, b.witness) for b in bindings if b.witness)
+    for verdict, witness in witnesses:
+        yield from _paragraph(page, f"{verdict.capitalize()}: this path reaches the read.")
+        yield from tree(page, witness, "     ")
+    for finding in findings:
+        buffer = f"the load of `{clean(finding.buffer)}`" if finding.buffer else "the load"
+        yield from _paragraph(
+            page, f"Missing: an edge from {buffer} to `{clean(finding.function)}` ({clean(finding.check)})."
+        )
+    ends = dict.fromkeys((b.reason, b.derivation[-1:]) for b in bindings if b.verdict == "unknown")
+    for reason, end in ends:
+        yield from _paragraph(page, _unknown_sentence(reason))
+        yield from (line for step in end for line in _fact(page, "ended at", step_text(page, step)))
+    for reason in dict.fromkeys(b.reason for b in bindings if b.verdict == "exempt"):
+        yield from _paragraph(page, f"No gate is needed ({clean(reason)}): {words.exempt(reason)}.")
+    if not bindings:
+        yield from _paragraph(page, "That cannot be told before it is known what it binds to.")
+
+
+def _certificate(gate: Gate, page: Page) -> Iterable[str]:
+    yield from _paragraph(page, f"{place(gate.path, gate.line)}  `{clean(gate.expression)}`")
+    yield from _fact(page, "on", clean(gate.on))
+    yield from _fact(page, "layer", clean(gate.layer))
+    yield from _fact(page, "covers", clean(gate.covers))
+    yield from _fact(page, "armed", clean(gate.armed))
+
+
+def _loader(report: Report, page: Page) -> Iterable[str]:
+    found = [finding for finding in report.findings if finding.check in LOADER_CHECKS]
+    if not found:
+        yield from _paragraph(page, "This report has no finding about the loader's side.")
+    for finding in found:
+        yield from _paragraph(
+            page, f"{place(finding.path, finding.line)}  {clean(finding.check)}: {clean(finding.message)}"
+        )
+
+
+def _ways_round(report: Report, site: Site, page: Page) -> Iterable[str]:
+    same = [other for other in report.sites if other.id != site.id and _share(site, other)]
+    holes = sorted((o for o in same if o.verdict in VERDICTS[:3]), key=lambda other: VERDICTS.index(other.verdict))
+    if not holes:
+        text = f"{count(len(same), 'other site')} can reach the same objects; each is gated or exempt."
+        yield from _paragraph(page, text if same else "No other site that can reach the same objects was found.")
+        return
+    numbers = {verdict: sum(other.verdict == verdict for other in holes) for verdict in VERDICTS[:3]}
+    told = joined(f"{number} {verdict}" for verdict, number in numbers.items() if number)
+    yield from _paragraph(page, f"{count(len(same), 'other site')} can reach the same objects: {told}.")
+    for other in holes[:SHOWN_SITES]:
+        text = f"{place(other.path, other.line)}  `{clean(other.name)}` in {short(other.function)}: {other.verdict}"
+        yield from _paragraph(page, text, "     ")
+    if len(holes) > SHOWN_SITES:
+        yield f"     and {len(holes) - SHOWN_SITES:,} more"
+
+
+def _share(site: Site, other: Site) -> bool:
+    return bool(_reached(site) & _reached(other))
+
+
+def _reached(site: Site) -> frozenset[str]:
+    """Return the objects that a site may reach; its classes where no object is known."""
+    return frozenset(name for binding in site.bindings for name in binding.objects or binding.classes)
+
+
+def _changes(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
+    for text in dict.fromkeys(_change_texts(site, bindings, findings)):
+        yield from _paragraph(page, text)
+
+
+def _change_texts(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding]) -> Iterable[str]:
+    if not bindings:
+        yield f"To know more: {words.unknown('receiver-unresolved')[1]}."
+    for binding in bindings:
+        match binding.verdict:
+            case "gated":
+                yield "Taking out that wait, or leaving the counter of that object unset, makes this site ungated."
+            case "ungated" | "latent":
+                yield from (f"{clean(hint)}" for finding in findings for hint in finding.hints)
+                if not any(finding.hints for finding in findings):
+                    yield f"A wait for the layer before the read, in `{short(binding.method or site.function)}`."
+            case "exempt":
+                yield "A read of its elements where a load can be in flight would need a gate."
+            case _:
+                yield f"To know more: {words.unknown(binding.reason)[1]}."
+    for assumption in dict.fromkeys(name for binding in bindings for name in binding.assumptions):
+        yield f"It stands on the assumption {clean(assumption)}: --no-assumptions asks again without it."
+
+
+# ---------------------------------------------------------------- lines
+
+
+def _paragraph(page: Page, text: str, indent: str = "   ") -> list[str]:
+    return wrapped(text, page.width, indent, indent + "  ")
+
+
+def _fact(page: Page, name: str, *values: str) -> Iterable[str]:
+    """Write a name and its values under one another; nothing when there is none."""
+    head = f"     {name:<9}"
+    for number, value in enumerate(value for value in values if value):
+        text, *rest = wrapped(value, page.width, head if number == 0 else " " * len(head), " " * len(head) + "  ")
+        yield page.faint(text[: len(head)]) + text[len(head) :]
+        yield from rest
