@@ -1,5 +1,24 @@
-"""The one base of every error that the user can mend."""
+"""What ends a run before it has an answer. The command line turns each of these into exit status 2.
+
+A message says what happened and what to do next. Code that cannot be understood is never an error: it is data.
+"""
 
 
 class AuditError(Exception):
-    """Indicates that the audit cannot go on, and its text says what the user can do about it."""
+    """Indicates that the run cannot go on until the user mends something; the base of all the others."""
+
+
+class UsageError(AuditError):
+    """Indicates that an argument is not one that the program takes; the user can write it as the message shows."""
+
+
+class ConfigurationError(AuditError):
+    """Indicates that a configuration file or rule pack is wrong; the user can mend the line that the message names."""
+
+
+class UnreadableRoot(AuditError):
+    """Indicates that a path cannot be audited (missing, not readable, no Python in it); the user can name another."""
+
+
+class ReleaseUnavailable(AuditError):
+    """Indicates that a release could not be fetched or kept; the user can mend the network, the name or the cache."""

@@ -1,0 +1,64 @@
+"""What git knows about a folder: which files belong to the work tree and what it ignores.
+
+git is asked, never trusted: hooks and file-system monitors of the audited repository are switched off (they are
+programs that its configuration names), variables that would point it elsewhere are dropped, and names come NUL-separated.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+_KEPT_VARIABLES = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
+_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class GitListing:
+    """Names relative to the folder. Folders end in ``/``: other repositories in ``files``, whole ones in ``ignored``."""
+
+    files: tuple[str, ...]
+    ignored: tuple[str, ...]
+
+
+def git_listing(folder: str) -> GitListing | None:
+    """Return what git lists below ``folder``, or None outside a work tree, without git, or where git refuses."""
+    if not _in_work_tree(folder):
+        return None
+    files = _ls_files(folder, "-co")
+    if files is None:
+        return None
+    return GitListing(files, _ls_files(folder, "-oi", "--directory") or ())
+
+
+def _in_work_tree(folder: str) -> bool:
+    """Whether a ``.git`` lies here or above: spares the process where there is none."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return False
+        folder = parent
+    return True
+
+
+def _ls_files(folder: str, *options: str) -> tuple[str, ...] | None:
+    import subprocess
+
+    command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false"]
+    command += ["-C", folder, "ls-files", "-z", "--exclude-standard", *options]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, env=_environment(), timeout=_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+
+
+def _environment() -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith(_KEPT_VARIABLES)
+    }
+    return kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}

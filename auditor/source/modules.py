@@ -1,0 +1,52 @@
+"""Module names, told by package roots: the topmost folder with ``__init__.py`` among the parents of a file.
+
+Folders without one between two packages are namespace packages and keep the chain. The chain ends below a project
+folder (one that holds pyproject.toml, setup.py or .git), a ``src``/``python``/``lib`` folder around a package and a name
+that no import could spell.
+The search goes on above the audited root, where it looks for the existence of those files and reads none.
+"""
+
+from __future__ import annotations
+
+import os
+
+_PROJECT_MARKS = ("pyproject.toml", "setup.py", ".git")
+_SOURCE_FOLDERS = frozenset({"src", "python", "lib"})
+_LONGEST_GAP = 4  # folders without __init__.py in a row; deeper namespace nesting was seen nowhere
+
+
+class ModuleNames:
+    """Names modules; remembers each folder, since thousands of files share few of them."""
+
+    def __init__(self) -> None:
+        self._tops: dict[str, str | None] = {}
+
+    def name(self, file: str, root: str) -> str:
+        """Return the dotted name of the absolute path ``file``; ``root`` serves where no package is found."""
+        folder = os.path.dirname(file)
+        if folder not in self._tops:
+            self._tops[folder] = _package_top(folder)
+        top = self._tops[folder]
+        base = root if top is None else os.path.dirname(top)
+        stem = os.path.relpath(file, base).replace(os.sep, "/").removesuffix(".py")
+        return (stem.removesuffix("/__init__") if top else stem).replace("/", ".")
+
+
+def _package_top(folder: str) -> str | None:
+    """The topmost package folder that ``folder`` lies in, or None."""
+    top: str | None = None
+    gap = 0
+    while gap <= _LONGEST_GAP:
+        packaged = _has(folder, "__init__.py")
+        top, gap = (folder, 0) if packaged else (top, gap + 1)
+        name = os.path.basename(folder)
+        if not packaged and (not name.isidentifier() or (top is not None and name in _SOURCE_FOLDERS)):
+            break
+        if any(_has(folder, mark) for mark in _PROJECT_MARKS):
+            break
+        folder = os.path.dirname(folder)
+    return top
+
+
+def _has(folder: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(folder, name))
