@@ -45,7 +45,7 @@ class Graph:
 
     @cached_property
     def order(self) -> tuple[Block, ...]:
-        """The reachable blocks in reverse postorder: first the entry, and (loops aside) before a join what leads to it."""
+        """The reachable blocks in reverse postorder: the entry first; loops aside, what leads to a block before it."""
         return reverse_postorder(self.entry, self.successors)
 
     @cached_property

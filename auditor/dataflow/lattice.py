@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar, overload
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -73,6 +73,10 @@ class MustSet(Generic[E]):
         """Nothing is certain."""
         return frozenset()
 
+    @overload
+    def join(self, a: frozenset[E], b: frozenset[E]) -> frozenset[E]: ...
+    @overload
+    def join(self, a: Must[E], b: Must[E]) -> Must[E]: ...
     def join(self, a: Must[E], b: Must[E]) -> Must[E]:
         """Keep what holds on both paths."""
         if isinstance(a, Unreached):

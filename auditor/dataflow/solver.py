@@ -45,6 +45,7 @@ def solve_forward(
         queued.discard(number)
         block = order[number]
         for target, arriving in transfer(block, states[block]).items():
+            assert target in rank, f"no edge leads from block {block} to {target}"
             # state(target) := state(target) join out(block, target)
             joined = join(states[target], arriving) if target in states else arriving
             if target in states and joined == states[target]:

@@ -13,11 +13,33 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from auditor.errors import AuditError
-from auditor.spec import table as format_
 from auditor.spec.data import data
 from auditor.spec.model import EngineSpec, Uses
 from auditor.spec.positions import Address, Position, locate, positions
-from auditor.spec.table import NEEDED, REQUIRED, SCHEMA_VERSION, TABLES, Engine, Field, Table, accepts
+from auditor.spec.table import (
+    ACCESSORS,
+    ARMING,
+    ASSUMPTIONS,
+    BUFFERS,
+    ENGINE,
+    ENTRIES,
+    GATES,
+    HOST_SIDE,
+    IN_FLIGHT,
+    KERNELS,
+    NEEDED,
+    NOT_POOLS,
+    POOLS,
+    RECOGNISE,
+    REQUIRED,
+    SCHEMA_VERSION,
+    TABLES,
+    USES,
+    Engine,
+    Field,
+    Table,
+    accepts,
+)
 
 Row = TypeVar("Row")
 
@@ -103,25 +125,25 @@ def find_pack(name: str, extra: Sequence[EngineSpec] = ()) -> EngineSpec:
 def _spec(reader: _Reader, document: Mapping[str, object]) -> EngineSpec:
     reader.check_version(document)
     reader.check_keys((), document, ("schema", *(table.name for table in TABLES)), NEEDED)
-    engine = reader.one(document, format_.ENGINE, Engine("", "", ""))
+    engine = reader.one(document, ENGINE, Engine("", "", ""))
     return EngineSpec(
         name=engine.name,
         why=engine.why,
         origin=reader.origin,
         version_file=engine.version_file,
-        recognise=reader.rows(document, format_.RECOGNISE),
-        pools=reader.rows(document, format_.POOLS),
-        accessors=reader.rows(document, format_.ACCESSORS),
-        buffers=reader.rows(document, format_.BUFFERS),
-        gates=reader.rows(document, format_.GATES),
-        arming=reader.rows(document, format_.ARMING),
-        in_flight=reader.rows(document, format_.IN_FLIGHT),
-        host_side=reader.rows(document, format_.HOST_SIDE),
-        not_pools=reader.rows(document, format_.NOT_POOLS),
-        kernels=reader.rows(document, format_.KERNELS),
-        entries=reader.rows(document, format_.ENTRIES),
-        assumptions=reader.rows(document, format_.ASSUMPTIONS),
-        uses=reader.one(document, format_.USES, Uses((), (), (), (), (), "")),
+        recognise=reader.rows(document, RECOGNISE),
+        pools=reader.rows(document, POOLS),
+        accessors=reader.rows(document, ACCESSORS),
+        buffers=reader.rows(document, BUFFERS),
+        gates=reader.rows(document, GATES),
+        arming=reader.rows(document, ARMING),
+        in_flight=reader.rows(document, IN_FLIGHT),
+        host_side=reader.rows(document, HOST_SIDE),
+        not_pools=reader.rows(document, NOT_POOLS),
+        kernels=reader.rows(document, KERNELS),
+        entries=reader.rows(document, ENTRIES),
+        assumptions=reader.rows(document, ASSUMPTIONS),
+        uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
     )
 
 
