@@ -13,6 +13,8 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+from auditor.source import fetch_release
+
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
 
@@ -28,7 +30,7 @@ class Cost:
 
 
 def measure(*command: str | Path) -> tuple[int, Cost]:
-    """Run a command to its end; its children count."""
+    """Run a command to its end; its children count, and whatever it says is dropped."""
     start = time.monotonic()
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -55,8 +57,21 @@ def pyrefly() -> Path | None:
 
 def main(release: str) -> None:
     OUT.mkdir(exist_ok=True)
-    status, _ = bufgate(release)  # fetches the release, fills the disk cache
+    tree = fetch_release(release)
+    status, cold = bufgate(release, "--no-cache")
+    print(f"bufgate, no cache   {cold}")
+    bufgate(release)
+    _, warm = bufgate(release)
+    print(f"bufgate, warm       {warm}")
     if status not in {0, 1}:
         sys.exit(f"bench: bufgate check --release {release} ended with {status}")
-    _, cold = bufgate(release, "--no-cache")
-    print(f"bufgate, cold, {release}:  {cold}")
+    if yardstick := pyrefly():
+        _, other = measure(yardstick, "check", tree)
+        print(f"pyrefly check       {other}")
+        print(f"ratio               {cold.cpu / other.cpu:7.2f} CPU   {cold.wall / other.wall:7.2f} wall")
+    else:
+        print("pyrefly could not be installed: no ratio")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from auditor.errors import ReleaseUnavailable
+from auditor.source import fetch_release
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -43,10 +48,34 @@ def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
 
 
 @pytest.fixture(scope="session")
-def pypi(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Skip unless a package can be fetched from PyPI."""
-    target = tmp_path_factory.mktemp("reachable")
-    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(target), "click"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
+def pypi() -> None:
+    """Skip unless PyPI can be reached."""
+    if not reachable():
         pytest.skip("PyPI cannot be reached")
+
+
+@pytest.fixture(scope="session")
+def release() -> Callable[[str], Path]:
+    """Give the folder with the sources of ``NAME==VERSION``; skip if it was never fetched and PyPI cannot be reached.
+
+    A release that cannot be fetched although PyPI answers is a failure, not a skip.
+    """
+
+    def folder(requirement: str) -> Path:
+        try:
+            return fetch_release(requirement)
+        except ReleaseUnavailable:
+            if reachable():
+                raise
+            pytest.skip(f"{requirement} is not in the cache and PyPI cannot be reached")
+
+    return folder
+
+
+@functools.cache
+def reachable() -> bool:
+    """Tell whether a small package can be fetched from PyPI."""
+    options = ["-q", "--no-deps", "--no-cache-dir", "--retries=1", "--timeout=20"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "pip", "download", *options, "-d", folder, "click"]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0

@@ -10,7 +10,7 @@ audit() {
 
 status=0
 audit --release "$RELEASE" || status=$?
-if [ "$status" -ge 2 ] && ! "$BIN/python" -m pip download -q --no-deps -d out/reachable click >/dev/null 2>&1; then
+if [ "$status" -ge 2 ] && ! "$BIN/python" -m pip download -q --no-deps --no-cache-dir --retries=1 --timeout=20 -d out/reachable click >/dev/null 2>&1; then
     echo
     echo "PyPI cannot be reached, so $RELEASE could not be fetched: auditing the miniature engine in fixtures/engine instead."
     echo
