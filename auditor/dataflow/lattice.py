@@ -8,6 +8,8 @@ In a *may* analysis joining is union: more facts are possible. In a *must* analy
 are certain; there the bottom is "every fact holds", true of unreached code only and so never an answer: the solver has
 no state for a block it did not reach, and a caller who meets ``UNREACHED`` must say unreached, not held.
 
+The lattices are frozen dataclasses without slots: with both, ``MustSet[str]()`` fails in Python 3.11.
+
 States are immutable and compare by value. Everything here is checked against the laws in ``tests/unit/dataflow``.
 """
 
@@ -55,7 +57,7 @@ UNREACHED: Final = Unreached.UNREACHED
 Must: TypeAlias = frozenset[E] | Unreached
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MustSet(Generic[E]):
     """Facts that certainly hold: the powerset upside down.
 
@@ -90,7 +92,7 @@ class MustSet(Generic[E]):
         return not isinstance(b, Unreached) and a >= b
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MaySet(Generic[E]):
     """Facts that possibly hold: the powerset. Order: ⊆. Join: union. Bottom: the empty set, nothing is possible (which
     says unreached only where every execution has some fact). There is no top without a universe."""
@@ -121,7 +123,7 @@ CONFLICT: Final = Conflict.CONFLICT
 FlatValue: TypeAlias = E | Unreached | Conflict
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Flat(Generic[E]):
     """One value or none known: ``UNREACHED`` below every value, ``CONFLICT`` above, values side by side.
 
@@ -149,7 +151,7 @@ class Flat(Generic[E]):
         return a == b or isinstance(a, Unreached) or isinstance(b, Conflict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Product(Generic[A, B]):
     """Two lattices side by side, ordered and joined in each place by itself; bottom is both bottoms."""
 
@@ -170,7 +172,7 @@ class Product(Generic[A, B]):
         return self.first.leq(a[0], b[0]) and self.second.leq(a[1], b[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MapOf(Generic[K, A]):
     """A lattice value a key. A key that is absent has the bottom of ``values``, so the empty map is the bottom.
 

@@ -75,7 +75,7 @@ def _identifiers(patterns: Iterable[str]) -> str:
         plain = re.match("[A-Za-z_]", pattern)
         head, tail = (pattern[0], pattern[1:]) if plain else ("", pattern)
         by_start.setdefault(head, []).append(_expression(tail))
-    before = {head: rf"{head}(?<!{_WORD}.)" if head else rf"(?<!{_WORD})" for head in by_start}
+    before = {head: rf"{head}(?<!{_WORD}.)" if head else rf"(?<!{_WORD})(?={_WORD})" for head in by_start}
     branches = (f"{before[head]}(?:{'|'.join(tails)})(?!{_WORD})" for head, tails in by_start.items())
     return "|".join(branches) or "(?!)"
 

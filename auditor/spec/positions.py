@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 Address: TypeAlias = tuple[str | int, ...]
@@ -45,13 +45,18 @@ def locate(found: Mapping[Address, Position], address: Address) -> Position:
 def _statements(text: str) -> Iterator[tuple[int, Address]]:
     offset = 0
     table: Address = ()
-    counts: Counter[str] = Counter()
+    arrays: Counter[Address] = Counter()
     while offset < len(text):
         if blank := _BLANK.match(text, offset):
             offset = blank.end()
         elif header := _HEADER.match(text, offset):
-            table = _table(header, counts)
+            *around, name = _parts(header[2])
+            table = (*_inside(around, arrays), name)
             yield offset, table
+            if header[1] == "[[":
+                arrays[table] += 1
+                table = (*table, arrays[table] - 1)
+                yield offset, table
             offset = header.end()
         elif key := _KEY.match(text, offset):
             yield offset, table + _parts(key[1])
@@ -60,13 +65,14 @@ def _statements(text: str) -> Iterator[tuple[int, Address]]:
             offset = _end_of_value(text, offset + 1)
 
 
-def _table(header: re.Match[str], counts: Counter[str]) -> Address:
-    parts = _parts(header[2])
-    if header[1] == "[":
-        return parts
-    name = ".".join(map(str, parts))
-    counts[name] += 1
-    return (*parts, counts[name] - 1)
+def _inside(parts: Iterable[str | int], arrays: Counter[Address]) -> Address:
+    """Resolve the way to a table: in an array of tables it goes on in the last one."""
+    way: Address = ()
+    for part in parts:
+        way = (*way, part)
+        if arrays[way]:
+            way = (*way, arrays[way] - 1)
+    return way
 
 
 def _parts(dotted: str) -> Address:

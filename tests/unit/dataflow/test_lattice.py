@@ -14,7 +14,7 @@ LATTICES = [
     pytest.param(MustSet(), MUST, id="MustSet"),
     pytest.param(MaySet(), FACTS, id="MaySet"),
     pytest.param(Flat(), FLAT, id="Flat"),
-    pytest.param(Product(MustSet(), Flat()), st.tuples(MUST, FLAT), id="Product"),
+    pytest.param(Product(MustSet[str](), Flat[str]()), st.tuples(MUST, FLAT), id="Product"),
     pytest.param(MapOf(MaySet()), st.dictionaries(st.sampled_from("kl"), FACTS.filter(bool)), id="MapOf-MaySet"),
     pytest.param(
         MapOf(Flat()), st.dictionaries(st.sampled_from("kl"), FLAT.filter(lambda v: v != UNREACHED)), id="MapOf-Flat"

@@ -1,0 +1,75 @@
+"""Names match by shell patterns on their last part; the byte scan finds the same identifiers in whole files."""
+
+import fnmatch
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.spec import Names, load_pack, matches, seed_pattern, seeds
+
+PACK = load_pack(Path(__file__).parent / "example.toml")
+GROUPS = (Names(("get_*_buffer", "take?"), "first"), Names(("get_*", "[ab]_pool", "*Pool"), "second"))
+
+LETTERS = "ab_1é"
+IDENTIFIERS = st.text(alphabet=LETTERS, min_size=1, max_size=6).filter(str.isidentifier)
+PATTERNS = st.text(alphabet=LETTERS + "*?", min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("get_key_buffer", "first"),
+        ("self.pool.get_key_buffer", "first"),
+        ("get_key", "second"),
+        ("take1", "first"),
+        ("take", None),
+        ("b_pool", "second"),
+        ("c_pool", None),
+        ("KVPool", "second"),
+        ("KVPool.size", None),
+        ("GET_KEY", None),
+        ("xget_key", None),
+        ("", None),
+    ],
+)
+def test_the_first_group_with_a_pattern_for_the_last_part_is_found(name, why):
+    found = matches(name, GROUPS)
+    assert (found.why if found else None) == why
+
+
+def test_no_groups_match_nothing():
+    assert matches("anything", ()) is None
+
+
+def test_seeds_are_the_literal_names_of_gates_counters_arming_and_pools():
+    assert seeds(PACK) == {"wait_until", "layer_counter", "register_counter", "BlockPool"}
+
+
+def test_the_scan_finds_whole_identifiers_only():
+    text = b"get_k_buffer(xget_k_buffer, self.block_buffer2, block_buffer) BlockPool take3 take1\n_BlockPool wait_until"
+    found = seed_pattern(PACK).findall(text)
+    assert found == [b"get_k_buffer", b"block_buffer", b"BlockPool", b"take1", b"wait_until"]
+
+
+@given(st.lists(PATTERNS, min_size=1, max_size=4), st.lists(IDENTIFIERS, max_size=8))
+def test_the_scan_finds_what_matches(patterns, identifiers):
+    pack = replace(PACK, accessors=(Names(tuple(patterns), "w"),), buffers=(), pools=(), gates=(), arming=())
+    text = " ".join(identifiers)
+    expected = [name for name in identifiers if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    assert [found.decode() for found in seed_pattern(pack).findall(text.encode())] == expected
+
+
+def test_a_pack_without_names_finds_nothing():
+    bare = replace(PACK, accessors=(), buffers=(), pools=(), gates=(), arming=())
+    assert seed_pattern(bare).search(b"anything at all") is None
+
+
+def test_a_hostile_identifier_costs_linear_time():
+    pack = replace(PACK, accessors=(Names(("a*a*a*a*b", "*a*a*a*b"), "w"),))
+    start = time.perf_counter()
+    assert seed_pattern(pack).search(b"a" * 1_000_000) is None
+    assert time.perf_counter() - start < 5
