@@ -6,6 +6,7 @@ One worker builds once (xdist_group); everything here needs PyPI for the build b
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -20,7 +21,7 @@ import auditor
 
 pytestmark = [pytest.mark.packaging, pytest.mark.network, pytest.mark.xdist_group("packaging")]
 
-VERSION = f"bufgate, version {auditor.__version__}"
+VERSION = f"bufgate {auditor.__version__}"
 DATA = {".toml", ".json", ".j2", ".css", ".js", ".svg", ".md"}
 """What rule packs, schemas and templates may be. A report that somebody wrote into reports/ is none of these."""
 
@@ -33,10 +34,18 @@ class Built:
 
 
 @pytest.fixture(scope="session")
-def built(root: Path, pypi: None, tmp_path_factory: pytest.TempPathFactory) -> Built:
+def tree(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the checkout: editing while the tests run does no harm. Byte code comes along, it must not ship."""
+    copy = tmp_path_factory.mktemp("tree") / "bufgate"
+    left_out = shutil.ignore_patterns(".git", ".venv", "out", "dist", ".*_cache", ".hypothesis")
+    return Path(shutil.copytree(root, copy, ignore=left_out))
+
+
+@pytest.fixture(scope="session")
+def built(tree: Path, pypi: None, tmp_path_factory: pytest.TempPathFactory) -> Built:
     direct, by_sdist = tmp_path_factory.mktemp("direct"), tmp_path_factory.mktemp("by-sdist")
-    run(sys.executable, "-m", "build", "-q", "--wheel", "-o", direct, root)
-    run(sys.executable, "-m", "build", "-q", "-o", by_sdist, root)
+    run(sys.executable, "-m", "build", "-q", "--wheel", "-o", direct, tree)
+    run(sys.executable, "-m", "build", "-q", "-o", by_sdist, tree)
     (wheel,), (wheel_from_sdist,), (sdist,) = direct.glob("*.whl"), by_sdist.glob("*.whl"), by_sdist.glob("*.tar.gz")
     return Built(wheel=wheel, wheel_from_sdist=wheel_from_sdist, sdist=sdist)
 
@@ -62,12 +71,12 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
     return done.stdout
 
 
-def test_wheel_holds_exactly_the_packages_and_their_data(root: Path, built: Built) -> None:
-    code = [file for package in ("auditor", "cuda_probe") for file in (root / package).rglob("*.py")]
-    data = [file for kind in ("rules", "reports") for file in (root / kind).rglob("*") if file.suffix in DATA]
-    expected = {file.relative_to(root).as_posix() for file in code}
-    expected |= {f"auditor/_data/{file.relative_to(root).as_posix()}" for file in data}
-    expected |= {"auditor/py.typed"} if (root / "auditor/py.typed").is_file() else set()
+def test_wheel_holds_exactly_the_packages_and_their_data(tree: Path, built: Built) -> None:
+    code = [file for package in ("auditor", "cuda_probe") for file in (tree / package).rglob("*.py")]
+    data = [file for kind in ("rules", "reports") for file in (tree / kind).rglob("*") if file.suffix in DATA]
+    expected = {file.relative_to(tree).as_posix() for file in code}
+    expected |= {f"auditor/_data/{file.relative_to(tree).as_posix()}" for file in data}
+    expected |= {"auditor/py.typed"} if (tree / "auditor/py.typed").is_file() else set()
     info = f"bufgate-{auditor.__version__}.dist-info"
     expected |= {f"{info}/{file}" for file in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     assert set(zipfile.ZipFile(built.wheel).namelist()) == expected
@@ -103,13 +112,14 @@ def test_installed_wheel_runs_and_reads_its_rules(built: Built, python: Path, tm
     assert "sglang" in run(python.with_name("bufgate"), "doctor", cwd=tmp_path)
 
 
-def test_editable_install_runs_and_reads_the_rules_of_the_checkout(root: Path, python: Path, tmp_path: Path) -> None:
-    run(python, "-m", "pip", "install", "-q", "-e", root)
+@pytest.mark.usefixtures("pypi")
+def test_editable_install_runs_and_reads_the_rules_of_the_checkout(tree: Path, python: Path, tmp_path: Path) -> None:
+    run(python, "-m", "pip", "install", "-q", "-e", tree)
     assert run(python.with_name("bufgate"), "--version", cwd=tmp_path).strip() == VERSION
-    assert str(root / "auditor") in run(python, "-c", "import auditor; print(auditor.__file__)", cwd=tmp_path)
+    assert str(tree / "auditor") in run(python, "-c", "import auditor; print(auditor.__file__)", cwd=tmp_path)
     assert "sglang" in run(python.with_name("bufgate"), "doctor", cwd=tmp_path)
 
 
-def test_checkout_runs_without_being_installed(root: Path) -> None:
+def test_checkout_runs_without_being_installed(tree: Path) -> None:
     """`python -m auditor` needs only the dependencies."""
-    assert run(sys.executable, "-m", "auditor", "--version", cwd=root).strip().endswith(auditor.__version__)
+    assert run(sys.executable, "-m", "auditor", "--version", cwd=tree).strip() == VERSION
