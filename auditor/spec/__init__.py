@@ -9,7 +9,7 @@ The format is one table, ``auditor.spec.table``; ``rules/schema/pack-v1.schema.j
 
 from auditor.spec.data import MissingData, data
 from auditor.spec.load import Fault, PackError, UnknownPack, built_in_packs, find_pack, load_pack, parse_pack
-from auditor.spec.match import Matcher, matcher, matches, seed_pattern, seeds
+from auditor.spec.match import Matcher, matcher, matches, needles, seed_pattern, seeds
 from auditor.spec.model import (
     Arming,
     Assumption,
@@ -47,6 +47,7 @@ __all__ = [
     "load_pack",
     "matcher",
     "matches",
+    "needles",
     "pack_schema",
     "parse_pack",
     "seed_pattern",

@@ -70,20 +70,21 @@ class UnknownPack(AuditError):
     """Indicates that no rule pack has the wanted name."""
 
 
-def load_pack(path: Path | Traversable | str) -> EngineSpec:
-    """Read one rule pack.
+def load_pack(path: Path | Traversable | str, *, origin: str = "") -> EngineSpec:
+    """Read one rule pack; ``origin`` names it in faults and displays (if not given, its path as given does).
 
     Raises:
         PackError: the file cannot be read or is not a rule pack.
     """
     place = Path(path) if isinstance(path, str) else path
+    shown = origin or (place.as_posix() if isinstance(place, Path) else str(place))
     try:
         text = place.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except OSError as error:
-        raise PackError([Fault(str(place), 1, 1, f"cannot read it: {error.strerror or error}")]) from None
+        raise PackError([Fault(shown, 1, 1, f"cannot read it: {error.strerror or error}")]) from None
     except UnicodeDecodeError as error:
-        raise PackError([Fault(str(place), 1, 1, f"not UTF-8 (byte {error.start})")]) from None
-    return parse_pack(text, _shown(place))
+        raise PackError([Fault(shown, 1, 1, f"not UTF-8 (byte {error.start})")]) from None
+    return parse_pack(text, shown)
 
 
 def parse_pack(text: str, origin: str) -> EngineSpec:
@@ -92,6 +93,8 @@ def parse_pack(text: str, origin: str) -> EngineSpec:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PackError([_syntax_fault(origin, str(error), text)]) from None
+    except RecursionError:
+        raise PackError([Fault(origin, 1, 1, "nested too deeply to be a rule pack")]) from None
     reader = _Reader(origin, positions(text))
     spec = _spec(reader, document)
     if reader.faults:
@@ -103,7 +106,7 @@ def parse_pack(text: str, origin: str) -> EngineSpec:
 def built_in_packs() -> tuple[EngineSpec, ...]:
     """Read the packs that come with the tool, in the order of their names."""
     files = [file for file in data("rules").iterdir() if file.name.endswith(".toml")]
-    return tuple(load_pack(file) for file in sorted(files, key=lambda file: file.name))
+    return tuple(load_pack(file, origin=f"rules/{file.name}") for file in sorted(files, key=lambda file: file.name))
 
 
 def find_pack(name: str, extra: Sequence[EngineSpec] = ()) -> EngineSpec:
@@ -253,7 +256,3 @@ def _syntax_fault(origin: str, message: str, text: str) -> Fault:
     if place and place[1]:
         return Fault(origin, int(place[1]), int(place[2]), what)
     return Fault(origin, text.count("\n") + 1, 1, what + " at the end of the file")
-
-
-def _shown(place: Path | Traversable) -> str:
-    return place.as_posix() if isinstance(place, Path) else str(place)

@@ -60,9 +60,22 @@ def seeds(spec: EngineSpec) -> frozenset[str]:
 @lru_cache(maxsize=64)
 def seed_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
     """Compile the pattern that finds, in the bytes of a file, every whole identifier the pack has a word for."""
+    return re.compile(_identifiers(_seed_patterns(spec)).encode("latin-1"))
+
+
+@lru_cache(maxsize=64)
+def needles(spec: EngineSpec) -> tuple[bytes, ...]:
+    """List byte strings of which every identifier that ``seed_pattern`` finds holds at least one.
+
+    A file without any needs no scan, and ``needle in content`` is several times faster than a scan.
+    """
+    longest = {max(re.split(r"[*?]|\[!?\]?[^\]]*\]", pattern), key=len) for pattern in _seed_patterns(spec)}
+    return tuple(sorted(word.encode() for word in longest if not any(other in word for other in longest - {word})))
+
+
+def _seed_patterns(spec: EngineSpec) -> frozenset[str]:
     groups = (*spec.accessors, *spec.buffers, *spec.pools)
-    wanted = seeds(spec).union(*(group.patterns for group in groups))
-    return re.compile(_identifiers(wanted).encode("latin-1"))
+    return seeds(spec).union(*(group.patterns for group in groups))
 
 
 def _identifiers(patterns: Iterable[str]) -> str:

@@ -4,17 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.dataflow import CONFLICT, UNREACHED, Flat, FlatValue, MapOf, MaySet, MustSet, Product
+from auditor.dataflow import CONFLICT, UNREACHED, Flat, FlatValue, MapOf, MaySet, Must, MustSet, Product
 
 FACTS = st.frozensets(st.sampled_from("abcd"))
 MUST = FACTS | st.just(UNREACHED)
 FLAT = st.sampled_from(["x", "y", "z", UNREACHED, CONFLICT])
 
+BOTH: Product[Must[str], FlatValue[str]] = Product(MustSet[str](), Flat[str]())
+
 LATTICES = [
     pytest.param(MustSet(), MUST, id="MustSet"),
     pytest.param(MaySet(), FACTS, id="MaySet"),
     pytest.param(Flat(), FLAT, id="Flat"),
-    pytest.param(Product(MustSet[str](), Flat[str]()), st.tuples(MUST, FLAT), id="Product"),
+    pytest.param(BOTH, st.tuples(MUST, FLAT), id="Product"),
     pytest.param(MapOf(MaySet()), st.dictionaries(st.sampled_from("kl"), FACTS.filter(bool)), id="MapOf-MaySet"),
     pytest.param(
         MapOf(Flat()), st.dictionaries(st.sampled_from("kl"), FLAT.filter(lambda v: v != UNREACHED)), id="MapOf-Flat"

@@ -155,6 +155,9 @@ class TestFaults:
     def test_a_syntax_fault_at_the_end_has_its_place(self):
         assert faults("schema = 1\nname = [1,\n")[0][0] >= 2
 
+    def test_a_file_made_to_break_the_reader_is_a_fault(self):
+        assert faults("a = " + "[" * 100_000) == [(1, 1, "nested too deeply to be a rule pack")]
+
     def test_the_text_is_a_list_that_editors_jump_to(self):
         with pytest.raises(AuditError, match=r"^pack.toml:1:1: 'engine' is missing\npack.toml:1:1: "):
             parse_pack("", "pack.toml")
@@ -173,6 +176,9 @@ class TestFinding:
     def test_the_built_in_packs_are_valid_and_have_names_of_their_own(self):
         names = [pack.name for pack in built_in_packs()]
         assert len(names) == len(set(names)) == len([f for f in data("rules").iterdir() if f.name.endswith(".toml")])
+
+    def test_the_origin_of_a_built_in_pack_is_the_same_on_every_machine(self):
+        assert all(pack.origin.startswith("rules/") for pack in built_in_packs())
 
     def test_a_pack_of_the_user_goes_before_a_built_in_one(self):
         mine = load_pack(EXAMPLE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.spec import Names, load_pack, matches, seed_pattern, seeds
+from auditor.spec import Names, load_pack, matches, needles, seed_pattern, seeds
 
 PACK = load_pack(Path(__file__).parent / "example.toml")
 GROUPS = (Names(("get_*_buffer", "take?"), "first"), Names(("get_*", "[ab]_pool", "*Pool"), "second"))
@@ -61,6 +61,19 @@ def test_the_scan_finds_what_matches(patterns, identifiers):
     text = " ".join(identifiers)
     expected = [name for name in identifiers if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
     assert [found.decode() for found in seed_pattern(pack).findall(text.encode())] == expected
+
+
+@given(st.lists(PATTERNS, min_size=1, max_size=4), IDENTIFIERS)
+def test_what_the_scan_finds_holds_a_needle(patterns, identifier):
+    pack = replace(PACK, accessors=(Names(tuple(patterns), "w"),), buffers=(), pools=(), gates=(), arming=())
+    if seed_pattern(pack).search(identifier.encode()):
+        assert any(needle in identifier.encode() for needle in needles(pack))
+
+
+def test_needles_that_hold_another_are_left_out():
+    pack = replace(PACK, buffers=(Names(("k_buffer", "block_buffer", "take[12]_*_x"), "w"),))
+    expected = {b"BlockPool", b"IndexPool", b"buffer", b"gather_index", b"register_counter", b"take", b"wait_until"}
+    assert set(needles(pack)) == expected | {b"layer_counter"}
 
 
 def test_a_pack_without_names_finds_nothing():

@@ -31,9 +31,8 @@ BROKEN = [
 ]
 
 
-def test_the_committed_schema_is_up_to_date():
-    expected = json.dumps(pack_schema(), indent=2, ensure_ascii=False) + "\n"
-    assert COMMITTED.read_text(encoding="utf-8") == expected, "run: make schemas"
+def test_the_committed_schema_is_up_to_date(golden):
+    golden(COMMITTED, json.dumps(pack_schema(), indent=2, ensure_ascii=False) + "\n")
 
 
 def test_the_schema_is_a_schema():
