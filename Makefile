@@ -32,7 +32,7 @@ imports: $(VENV)/.tests  ## the import contract
 	$(BIN)/lint-imports
 
 golden: $(VENV)/.tests  ## rewrite the golden files and LIMITS.md; review the difference like code
-	$(PYTEST) -m "not corpus and not packaging" -q --update-golden -k "golden or limits"
+	$(PYTEST) -q --update-golden
 
 corpus: $(VENV)/.tests  ## tests on real releases (fetched from PyPI once)
 	$(PYTEST) -m corpus -n $(WORKERS) --dist loadgroup -rs

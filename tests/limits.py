@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-NOTE = re.compile(r"#\s*(missed|false):\s*(?P<check>[a-z-]+)(?:\s+--\s+(?P<why>[^#]*))?")
+NOTE = re.compile(r"#\s*(missed|false):\s*(?P<check>[a-z|-]+)(?:\s+--\s+(?P<why>[^#]*))?")
 
 INTRODUCTION = """\
 # Limits
@@ -37,14 +37,16 @@ def section(title: str, lines: list[str]) -> list[str]:
 
 
 def notes(fixtures: Path, file: Path, kind: str) -> list[str]:
-    """List the notes of one kind in a file, each as a list item."""
+    """List the notes of one kind in a file, each as a list item with its reason, or else what the file says it is."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    story = text.removeprefix('"""').splitlines()[0].rstrip('"') if text.startswith('"""') else ""
     found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         for note in NOTE.finditer(line):
             if note[1] == kind:
-                why = f": {note['why'].strip()}" if note["why"] else ""
+                why = (note["why"] or story).strip()
                 place = f"fixtures/{file.relative_to(fixtures).as_posix()}"
-                found.append(f"- `{note['check']}` at [{place}:{number}]({place}#L{number}){why}")
+                found.append(f"- `{note['check']}` at [{place}:{number}]({place}#L{number}){why and ': ' + why}")
     return found
 
 
