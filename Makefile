@@ -7,6 +7,7 @@ BIN     := $(VENV)/bin
 RELEASE ?= sglang==0.5.23
 WORKERS ?= 2
 PYTEST  := $(BIN)/python -m pytest
+OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
 .PHONY: help venv run check test lint types imports golden corpus bench clean
@@ -50,9 +51,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runs: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e .
+	$(BIN)/python -m pip install -q -e . || { echo "$(OFFLINE)" >&2; exit 2; }
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(BIN)/python -m pip install -q -e '.[dev]' || { echo "$(OFFLINE)" >&2; exit 2; }
 	@touch $@ $(VENV)/.runs

@@ -8,9 +8,17 @@ audit() {
     "$BIN/bufgate" check "$@" -o text -o json:out/report.json
 }
 
+fetched() {
+    "$BIN/python" -c 'import sys; from auditor.source import release_folder; sys.exit(not release_folder(sys.argv[1]))' "$RELEASE"
+}
+
+reachable() {
+    "$BIN/python" -m pip download -q --no-deps --no-cache-dir --retries=1 --timeout=20 -d out/reachable click >/dev/null 2>&1
+}
+
 status=0
 audit --release "$RELEASE" || status=$?
-if [ "$status" -ge 2 ] && ! "$BIN/python" -m pip download -q --no-deps --no-cache-dir --retries=1 --timeout=20 -d out/reachable click >/dev/null 2>&1; then
+if [ "$status" -ge 2 ] && ! fetched && ! reachable; then
     echo
     echo "PyPI cannot be reached, so $RELEASE could not be fetched: auditing the miniature engine in fixtures/engine instead."
     echo
