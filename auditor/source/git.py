@@ -1,7 +1,7 @@
 """What git knows about a folder: which files belong to the work tree and what it ignores.
 
 git is asked, never trusted: hooks and file-system monitors of the audited repository are switched off (they are
-programs that its configuration names), variables that would point it elsewhere are dropped, and names come NUL-separated.
+programs that its configuration names), variables that would point it elsewhere are dropped, names come NUL-separated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class GitListing:
-    """Names relative to the folder. Folders end in ``/``: other repositories in ``files``, whole ones in ``ignored``."""
+    """Names below the folder. Folders end in ``/``: other repositories in ``files``, whole ones in ``ignored``."""
 
     files: tuple[str, ...]
     ignored: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Module names, told by package roots: the topmost folder with ``__init__.py`` among the parents of a file.
 
-Folders without one between two packages are namespace packages and keep the chain. The chain ends below a project
-folder (one that holds pyproject.toml, setup.py or .git), a ``src``/``python``/``lib`` folder around a package and a name
-that no import could spell.
+Folders without one between two packages are namespace packages and keep the chain. The chain ends at a project
+folder (pyproject.toml or .git) that no package holds, below a ``src``/``python``/``lib`` folder around a package and
+below a name that no import could spell.
 The search goes on above the audited root, where it looks for the existence of those files and reads none.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-_PROJECT_MARKS = ("pyproject.toml", "setup.py", ".git")
+_PROJECT_MARKS = ("pyproject.toml", ".git")
 _SOURCE_FOLDERS = frozenset({"src", "python", "lib"})
 _LONGEST_GAP = 4  # folders without __init__.py in a row; deeper namespace nesting was seen nowhere
 
@@ -37,15 +37,23 @@ def _package_top(folder: str) -> str | None:
     top: str | None = None
     gap = 0
     while gap <= _LONGEST_GAP:
-        packaged = _has(folder, "__init__.py")
+        packaged, parent = _has(folder, "__init__.py"), os.path.dirname(folder)
+        if not packaged and _ends_chain(folder, below_package=top is not None):
+            break
+        if packaged and _is_project(folder) and not _has(parent, "__init__.py"):
+            return top or folder  # an __init__.py beside pyproject.toml packages what lies directly there, no more
         top, gap = (folder, 0) if packaged else (top, gap + 1)
-        name = os.path.basename(folder)
-        if not packaged and (not name.isidentifier() or (top is not None and name in _SOURCE_FOLDERS)):
-            break
-        if any(_has(folder, mark) for mark in _PROJECT_MARKS):
-            break
-        folder = os.path.dirname(folder)
+        folder = parent
     return top
+
+
+def _ends_chain(folder: str, *, below_package: bool) -> bool:
+    name = os.path.basename(folder)
+    return not name.isidentifier() or (below_package and name in _SOURCE_FOLDERS) or _is_project(folder)
+
+
+def _is_project(folder: str) -> bool:
+    return any(_has(folder, mark) for mark in _PROJECT_MARKS)
 
 
 def _has(folder: str, name: str) -> bool:

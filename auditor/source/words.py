@@ -7,7 +7,9 @@ indexed in that form too; files in another encoding are indexed as their text.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from auditor.source.reading import declared_encoding
 
@@ -21,16 +23,28 @@ class WordIndex:
     def __init__(self, blobs: Iterable[bytes | None]) -> None:
         self._holders: dict[bytes, list[int]] = {}
         holders = self._holders
-        for position, blob in enumerate(blobs):
-            for word in words(blob) if blob else ():
-                if word in holders:
-                    holders[word].append(position)
-                else:
-                    holders[word] = [position]
+        with _no_collector():  # a hundred thousand lists and no cycle: the collector would look at them all, many times
+            for position, blob in enumerate(blobs):
+                for word in words(blob) if blob else ():
+                    if word in holders:
+                        holders[word].append(position)
+                    else:
+                        holders[word] = [position]
 
     def holders(self, identifier: str) -> Iterable[int]:
         """Return the positions of the blobs that hold ``identifier`` as a whole word."""
         return self._holders.get(normalised(identifier), _NO_FILES)
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def words(blob: bytes) -> set[bytes]:
