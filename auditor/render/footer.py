@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import islice
 
 from auditor.render.frame import place
-from auditor.render.page import Page
+from auditor.render.page import Page, is_sure
 from auditor.render.plain import clean, count, joined, wrapped
 from auditor.triage.report import Report, ReportedFinding, ReportedProblem
 
@@ -16,25 +15,33 @@ COLUMN = 11
 """Width of the names on the left."""
 
 
-def sentence(report: Report) -> str:
+def sentence(report: Report, min_confidence: str = "medium") -> str:
     """Say in one sentence how the run ended. It never says that anything is safe."""
-    counted = joined(_counted(_new(report.findings)))
-    stats = report.stats
+    new = [finding for finding in report.findings if finding.status == "new"]
+    sure = [finding for finding in new if is_sure(finding, min_confidence)]
     engine = f"{clean(report.engine.name)} {clean(report.engine.version)}".strip()
-    sites = f"{count(stats.sites, 'site')} of {engine}"
-    known = sum(finding.status != "new" for finding in report.findings)
-    also = f" ({known:,} known or suppressed)" if known else ""
-    unknown = stats.verdicts.get("unknown", 0)
-    if counted:
-        rest = f"; {unknown:,} of the sites could not be decided" if unknown else ""
-        return f"{counted} in {sites}{also}{rest}."
-    if unknown:
-        return f"No new findings in {sites}{also}, but {unknown:,} could not be decided."
-    return f"No new findings in {sites}{also}; every site was decided."
+    aside = [
+        *_some(len(new) - len(sure), f"below {min_confidence} confidence"),
+        *_some(len(report.findings) - len(new), "known or suppressed"),
+    ]
+    but = [
+        *_some(report.stats.verdicts.get("unknown", 0), "could not be decided"),
+        *_incomplete(sum(problem.relevant for problem in report.problems)),
+    ]
+    found = joined(_counted(sure)) or "No new findings"
+    also = f" ({', '.join(aside)})" if aside else ""
+    return (
+        f"{found} in {count(report.stats.sites, 'site')} of {engine}{also}; {joined(but) or 'every site was decided'}."
+    )
 
 
-def _new(findings: Iterable[ReportedFinding]) -> list[ReportedFinding]:
-    return [finding for finding in findings if finding.status == "new"]
+def _some(number: int, what: str) -> list[str]:
+    return [f"{number:,} {what}"] if number else []
+
+
+def _incomplete(problems: int) -> list[str]:
+    leaves = "leaves" if problems == 1 else "leave"
+    return [f"{count(problems, 'relevant problem')} {leaves} the audit incomplete"] if problems else []
 
 
 def _counted(findings: list[ReportedFinding]) -> list[str]:
@@ -73,8 +80,8 @@ def _engine(report: Report) -> str:
 
 def _read(report: Report) -> str:
     stats = report.stats
-    parsed = f"{stats.files_parsed:,} parsed; the others name no pool, gate or accessor"
-    return f"{count(stats.files, 'file')} seen, {parsed}"
+    others = "; the others name no pool, gate or accessor" if stats.files_parsed < stats.files else ""
+    return f"{count(stats.files, 'file')} seen, {stats.files_parsed:,} parsed{others}"
 
 
 def _sites(report: Report) -> str:

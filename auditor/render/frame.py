@@ -30,7 +30,8 @@ def caret_frame(page: Page, path: str, start: tuple[int, int], end: tuple[int, i
     lines += [f"{gutter} {bar}", f"{page.frame(str(line))} {bar} {text}"]
     lines.append(f"{gutter} {bar} {carets}" + (f" {page.error(beside)}" if beside else ""))
     if label and not beside:
-        lines += [f"{gutter} {bar} {page.error(part)}" for part in wrapped(label, page.width - len(gutter) - 3)]
+        indent = " " * before if before + cells(label) <= page.width - len(gutter) - 3 else ""
+        lines += [f"{gutter} {bar} {indent}{page.error(part)}" for part in wrapped(label, page.width - len(gutter) - 3)]
     return lines
 
 
@@ -38,6 +39,7 @@ def _window(source: str, start: int, end: int, room: int) -> tuple[str, int, int
     """Return what fits of a line around [start, end), the columns before the carets and those under them."""
     start = min(max(start, 0), max(len(source) - 1, 0))
     end = min(max(end, start + 1), max(len(source), start + 1))
+    room -= 2 if len(source) > room else 0  # for the ellipses
     left = 0 if len(source) <= room else max(0, min(start - room // 3, len(source) - room))
     right = min(len(source), left + room)
     shown = [_visible(character) for character in source[left:right]]

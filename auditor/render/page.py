@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import click
 
+from auditor.triage.report import ReportedFinding
+
 CONFIDENCES = ("high", "medium", "low")
+
+
+def is_sure(finding: ReportedFinding, min_confidence: str) -> bool:
+    """Tell whether a finding has at least this confidence."""
+    return CONFIDENCES.index(finding.confidence) <= CONFIDENCES.index(min_confidence)
 
 
 def _no_lines(_path: str) -> Sequence[str]:

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.page import CONFIDENCES, Page
+from auditor.render.page import CONFIDENCES, Page, is_sure
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.triage.report import Report, ReportedFinding, Site
 
@@ -27,22 +27,17 @@ def render(report: Report, page: Page) -> str:
     brief = [finding for finding in report.findings if not is_framed(finding, page)]
     blocks = ["\n".join(_finding(finding, sites, page)) for finding in sorted(framed, key=_worst_first)]
     blocks += ["\n".join(_brief(brief, page))] if brief else []
-    ending = [page.strong(line) for line in wrapped(sentence(report), page.width)]
+    ending = [page.strong(line) for line in wrapped(sentence(report, page.min_confidence), page.width)]
     return "\n\n".join([*blocks, "\n".join([*ending, "", *footer(report, page)])]) + "\n"
 
 
 def is_framed(finding: ReportedFinding, page: Page) -> bool:
     """Tell whether a finding gets a frame of its own."""
-    sure = _rank(CONFIDENCES, finding.confidence) <= _rank(CONFIDENCES, page.min_confidence)
-    return finding.status == "new" and finding.severity != "note" and sure
+    return finding.status == "new" and finding.severity != "note" and is_sure(finding, page.min_confidence)
 
 
 def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
-    return _rank(SEVERITIES, finding.severity), _rank(CONFIDENCES, finding.confidence)
-
-
-def _rank(order: tuple[str, ...], value: str) -> int:
-    return order.index(value) if value in order else len(order)
+    return SEVERITIES.index(finding.severity), CONFIDENCES.index(finding.confidence)
 
 
 # ---------------------------------------------------------------- one finding
@@ -89,8 +84,8 @@ def _path(finding: ReportedFinding, page: Page) -> Iterable[Note]:
 
 def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:
     where = f"`{clean(finding.function)}`" if finding.function else place(finding.path, finding.line)
-    buffer = f"the load of `{clean(finding.buffer)}`" if finding.buffer else "the load"
-    yield "missing", [f"an edge from {buffer} to {where}"]
+    buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
+    yield "missing", [f"{where} must be ordered after the load{buffer}"]
     yield from (("hint", [clean(hint)]) for hint in finding.hints)
     others = [sites[id_] for id_ in finding.sites if id_ in sites and not _is_place(sites[id_], finding)]
     if others:
@@ -104,11 +99,12 @@ def _is_place(site: Site, finding: ReportedFinding) -> bool:
 
 
 def _advice(finding: ReportedFinding) -> Iterable[Note]:
-    sure = "" if finding.confidence == "high" else f"{finding.confidence} confidence"
-    confirmed = f"confirmed: {clean(finding.confirmation)}" if finding.confirmation else ""
-    runs = ", ".join(map(clean, finding.executions))
-    if facts := [fact for fact in (runs, sure, confirmed) if fact]:
-        yield "when", ["; ".join(facts)]
+    if finding.executions:
+        yield "when", ["; ".join(map(clean, finding.executions))]
+    if finding.confidence != "high":
+        yield "confidence", [finding.confidence]
+    if finding.confirmation:
+        yield "confirmed", [clean(finding.confirmation)]
     yield "explain", [f"bufgate why {place(finding.path, finding.line)}"]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
@@ -133,10 +129,10 @@ def _brief(findings: list[ReportedFinding], page: Page) -> list[str]:
     return lines
 
 
-def _group(finding: ReportedFinding) -> tuple[int, int, str, str]:
+def _group(finding: ReportedFinding) -> tuple[bool, int, int, str, str]:
     kind = "" if finding.status == "new" else f", {finding.status}"
     sure = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
-    return _rank(SEVERITIES, finding.severity), _rank(CONFIDENCES, finding.confidence), finding.check, kind + sure
+    return finding.status != "new", *_worst_first(finding), finding.check, kind + sure
 
 
 def _group_lines(members: list[ReportedFinding], remark: str, page: Page) -> list[str]:

@@ -12,7 +12,7 @@ from auditor.render import words
 from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
-from auditor.triage.report import VERDICTS, Binding, Gate, Report, ReportedFinding, Site
+from auditor.triage.report import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
 
 LOADER_CHECKS = frozenset(
     {
@@ -99,9 +99,10 @@ def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
             said = [f.message for f in findings if f.check == binding.check] or [f.message for f in findings]
             return "Not gated: " + (clean(said[0]) if said else f"a path reaches {_target(binding)} with no gate.")
         case "latent":
-            return f"Latent: {_target(binding)} is read without a gate, but no scenario arms this object."
+            why = clean(binding.reason) or "no scenario arms this object"
+            return f"Latent: {_target(binding)} is read without a gate, but no load can reach it now: {why}."
         case "exempt":
-            return f"No gate is needed: {words.exempt(binding.reason)}."
+            return f"No gate is needed: {clean(words.exempt(binding.reason))}."
         case _:
             return _unknown_sentence(binding.reason)
 
@@ -133,18 +134,29 @@ def _target(binding: Binding) -> str:
 def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) -> Iterable[str]:
     if not bindings:
         yield from _paragraph(page, "To nothing that could be found.")
+    told: set[tuple[Step, ...]] = set()
     for binding in bindings:
-        classes = joined(map(clean, binding.classes), "or") or "a class that could not be found"
-        method = f"{clean(binding.method)}: " if binding.method else ""
-        yield from _paragraph(page, f"{method}{binding.verdict}", "   ")
-        yield from _fact(page, "class", classes)
+        yield from _paragraph(page, f"{clean(binding.method) or _kind(site, binding)}: {binding.verdict}")
+        yield from _fact(page, "class", joined(map(clean, binding.classes), "or"))
         yield from _fact(page, "made at", ", ".join(map(clean, binding.objects)))
         yield from _fact(page, "runs", _runs(report, binding))
         yield from _fact(page, "when", joined(map(clean, binding.when)))
-        yield from _fact(page, "because", *(step_text(page, step) for step in binding.derivation))
+        again = binding.derivation in told
+        yield from _fact(page, "because", *(["as above"] if again else _steps(binding, page)))
+        told.update([binding.derivation] if binding.derivation else [])
         yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
     if site.open:
         yield from _paragraph(page, f"Classes from outside the tree may come in: {joined(map(clean, site.open))}.")
+
+
+def _kind(site: Site, binding: Binding) -> str:
+    if not binding.classes:
+        return "something whose class could not be found"
+    return f"the attribute `{clean(site.name)}`" if site.kind == "attribute" else "a method that could not be found"
+
+
+def _steps(binding: Binding, page: Page) -> list[str]:
+    return [step_text(page, step) for step in binding.derivation]
 
 
 def _runs(report: Report, binding: Binding) -> str:
@@ -167,16 +179,15 @@ def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], pag
         yield from _paragraph(page, f"{verdict.capitalize()}: this path reaches the read.")
         yield from tree(page, witness, "     ")
     for finding in findings:
-        buffer = f"the load of `{clean(finding.buffer)}`" if finding.buffer else "the load"
-        yield from _paragraph(
-            page, f"Missing: an edge from {buffer} to `{clean(finding.function)}` ({clean(finding.check)})."
-        )
+        buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
+        text = f"`{clean(finding.function)}` must be ordered after the load{buffer} ({clean(finding.check)})."
+        yield from _paragraph(page, f"Missing: {text}")
     ends = dict.fromkeys((b.reason, b.derivation[-1:]) for b in bindings if b.verdict == "unknown")
     for reason, end in ends:
         yield from _paragraph(page, _unknown_sentence(reason))
         yield from (line for step in end for line in _fact(page, "ended at", step_text(page, step)))
     for reason in dict.fromkeys(b.reason for b in bindings if b.verdict == "exempt"):
-        yield from _paragraph(page, f"No gate is needed ({clean(reason)}): {words.exempt(reason)}.")
+        yield from _paragraph(page, f"No gate is needed ({clean(reason)}): {clean(words.exempt(reason))}.")
     if not bindings:
         yield from _paragraph(page, "That cannot be told before it is known what it binds to.")
 

@@ -1,0 +1,166 @@
+"""The options that several verbs share, each written once; and the request that they add up to."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from auditor.interfaces.failures import DEBUG
+from auditor.interfaces.output import page_width, use_color
+from auditor.interfaces.progress import Progress
+
+if TYPE_CHECKING:
+    from auditor.audit import Options
+    from auditor.render import Page
+    from auditor.source import SourceTree
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked to be audited, and how."""
+
+    paths: tuple[str, ...]
+    release: str | None
+    extra: tuple[str, ...]
+    engine: str | None
+    assume: tuple[tuple[str, str], ...]
+    assumptions: bool
+    jobs: int
+    quiet: bool
+
+    def open(self) -> SourceTree:
+        """Open the tree, fetching the releases that are named."""
+        from auditor.source import fetch_release, open_tree
+
+        roots = [fetch_release(self.release)] if self.release else [Path(path) for path in self.paths or (".",)]
+        return open_tree(roots, extra=[_extra(text) for text in self.extra])
+
+    def options(self, progress: Progress, *, timing: bool = True) -> Options:
+        """Return the options of the spine."""
+        from auditor.audit import Options
+
+        return Options(
+            jobs=self.jobs,
+            engine=self.engine,
+            assume=self.assume,
+            assumptions=self.assumptions,
+            timing=timing,
+            progress=progress,
+        )
+
+    def progress(self) -> Progress:
+        """Return the progress display for stderr."""
+        interactive = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        return Progress(sys.stderr, interactive=interactive, quiet=self.quiet)
+
+    def say(self, text: str) -> None:
+        """Write a remark to stderr, unless ``--quiet``."""
+        if not self.quiet:
+            click.echo(text, err=True)
+
+
+def _extra(text: str) -> Path:
+    """A path that is there is a path, whatever it looks like."""
+    from auditor.source import fetch_release
+
+    return fetch_release(text) if "==" in text and not Path(text).exists() else Path(text)
+
+
+def _assignments(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(_assignment(value) for value in values)
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise click.BadParameter(f"{text!r} is not KEY=VALUE, as in platform=cuda.")
+    return key, value
+
+
+def _processes(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
+    """Read a number from 1; ``auto`` is 0."""
+    if text == "auto":
+        return 0
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise click.BadParameter(f"{text!r} is neither a number from 1 nor 'auto'.")
+    return int(text)
+
+
+def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = value
+
+
+_TREE = (
+    click.argument("paths", nargs=-1, type=click.Path()),
+    click.option("--release", metavar="NAME==VERSION", help="Audit a release from PyPI in place of PATHS."),
+    click.option(
+        "--with",
+        "extra",
+        multiple=True,
+        metavar="PATH|NAME==VERSION",
+        help="Also read this, to resolve names in it; it is not reported. Repeatable.",
+    ),
+    click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
+    click.option(
+        "--assume",
+        multiple=True,
+        callback=_assignments,
+        metavar="K=V",
+        help="Take a condition for true, such as platform=cuda. Repeatable.",
+    ),
+    click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
+    click.option(
+        "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
+    click.option(
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember_debug,
+        help="Let errors through with their traceback.",
+    ),
+)
+
+
+def tree_options(verb: Verb) -> Verb:
+    """Give a verb the PATHS argument and the options of reading; it gets them as one ``request``."""
+
+    @functools.wraps(verb)
+    def with_request(paths: tuple[str, ...], release: str | None, no_assumptions: bool, **options: Any) -> object:
+        if paths and release:
+            raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet")}
+        request = Request(paths=paths, release=release, assumptions=not no_assumptions, **kept)
+        return verb(request=request, **options)
+
+    decorated: Any = with_request
+    for option in reversed(_TREE):
+        decorated = option(decorated)
+    return decorated  # type: ignore[no-any-return]
+
+
+color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
+
+
+def page_for(tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium") -> Page:
+    """Return the page that a report of this tree is written on."""
+    from auditor.render import Page
+
+    terminal = to_stdout and sys.stdout.isatty()
+    known = frozenset(tree.files)
+    return Page(
+        lines=lambda path: tree.lines(path) if path in known else (),
+        color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
+        width=page_width(terminal=terminal),
+        min_confidence=min_confidence,
+    )

@@ -1,0 +1,164 @@
+"""The text format: one golden for its wording; the rest looks at places, ids and promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditor.render import FORMATS, Page, clean, sentence
+from tests.unit.render import sample
+
+PAGE = Page(lines=sample.lines)
+WIDE = Page(lines=sample.lines, width=10_000)
+
+
+def text(report: object = sample.REPORT, page: Page = PAGE) -> str:
+    return FORMATS["text"](report, page)  # type: ignore[arg-type]
+
+
+def test_golden(golden: Callable[[Path, str], None], root: Path) -> None:
+    golden(root / "tests/golden/report.txt", text())
+
+
+def test_worst_first_and_every_step_with_its_place() -> None:
+    """An error stands before a warning, a warning before notes; the whole witness is there."""
+    written = text(page=WIDE)
+    places = [written.index(mark) for mark in ("error[bypassed-owner]", "warning[gate-on-some", "note[pack-gap]")]
+    assert places == sorted(places)
+    for step in sample.UNGATED.witness:
+        assert f"{step.path}:{step.line}  " in written
+
+
+def test_caret_stands_under_the_read() -> None:
+    """Tabs are widened, the caret with them."""
+    lines = text(page=WIDE).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("140 |"))
+    caret, length = lines[at + 1].index("^"), lines[at + 1].count("^")
+    source = sample.lines(sample.INDEXER)[139]
+    assert lines[at][caret : caret + length] == source[9:112]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_source_lines_keep_to_the_width(width: int) -> None:
+    """A long line is cut around the caret, with an ellipsis on each side that was cut."""
+    lines = text(page=replace(PAGE, width=width)).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("166 |"))
+    assert len(lines[at]) <= width
+    assert "…" in lines[at]
+    caret = lines[at + 1].index("^")
+    assert lines[at][caret:].startswith("pool.index_k_buffer")
+
+
+def test_wide_characters_move_the_caret() -> None:
+    """A character of two columns takes two."""
+    finding = replace(sample.FINDINGS[1], line=1, end_line=1, column=8, end_column=11, method="", buffer="")
+    report = replace(sample.REPORT, findings=(finding,))
+    written = text(report, Page(lines=lambda _path: ["字 = 字 + pool"])).splitlines()
+    at = next(i for i, line in enumerate(written) if line.startswith("1 |"))
+    assert written[at + 1] == "  |           ^^^"  # 7 characters, two of them wide, stand before the read
+
+
+@pytest.mark.parametrize("lines", [[], [""], ["short"]], ids=["none", "empty", "short"])
+def test_missing_source_is_fine(lines: list[str]) -> None:
+    """A place without its line is still a place."""
+    report = replace(sample.REPORT, findings=(replace(sample.FINDINGS[1], line=1, column=40, end_column=50),))
+    assert f"{sample.INDEXER}:1:40" in text(report, Page(lines=lambda _path: lines))
+
+
+def test_notes_are_short_and_counted() -> None:
+    """Five notes of one check: three shown, two counted."""
+    written = text()
+    assert "note[unresolved-receiver]: 5 findings" in written
+    assert written.count("cannot be bound") == 3
+    assert "and 2 more" in written
+
+
+@pytest.mark.parametrize("report", [sample.REPORT, sample.CLEAN_REPORT], ids=["rich", "clean"])
+def test_footer_is_always_there(report: object) -> None:
+    """No answer without its coverage."""
+    rows = [line.split()[0] for line in text(report).splitlines() if line and not line.startswith(" ")]
+    needed = ["engine", "read", "sites", "bindings", "scenarios", "assumed", "problems", "config", "time"]
+    assert [row for row in rows if row in needed] == needed
+
+
+def test_relevant_problems_are_all_listed() -> None:
+    """Relevant ones are named one by one, of the others the first few."""
+    written = text()
+    assert f"problem    {sample.INDEXER}:12" in written
+    assert written.count("not Python 3") == 5
+    assert "1 in relevant files, 7 in other files" in written
+
+
+def test_no_timing_leaves_the_time_out() -> None:
+    report = replace(sample.REPORT, stats=replace(sample.REPORT.stats, seconds=None))
+    assert "\ntime " not in text(report)
+
+
+def test_colours_only_when_asked() -> None:
+    assert "\x1b[" not in text()
+    coloured = text(page=replace(PAGE, color=True))
+    assert "\x1b[" in coloured
+
+
+def test_colours_change_no_word() -> None:
+    """The same lines break at the same places."""
+    import click
+
+    assert click.unstyle(text(page=replace(PAGE, color=True))) == text()
+
+
+@pytest.mark.parametrize(
+    ("confidence", "told"),
+    [("high", "1 error and 6 notes"), ("medium", "1 error, 1 warning and 6 notes"), ("low", "2 errors, 1 warning")],
+)
+def test_sentence_counts_what_is_sure_enough(confidence: str, told: str) -> None:
+    assert sentence(sample.REPORT, confidence).startswith(told)
+
+
+def test_sentence_never_claims_more_than_is_known() -> None:
+    """Without findings: unknown sites and problems are said in the same breath."""
+    quiet = replace(sample.REPORT, findings=())
+    assert "1 could not be decided and 1 relevant problem leaves the audit incomplete" in sentence(quiet)
+    assert sentence(sample.CLEAN_REPORT).endswith("every site was decided.")
+
+
+# ---------------------------------------------------------------- text from audited code
+
+anything = st.text(st.characters(), max_size=12)
+
+
+@given(anything, st.sampled_from(["\x1b[31m", "\u202e", "\n", "\r", "\x07", "\x9b", "\u2028", "\ud800", "\x00"]))
+def test_no_control_character_comes_through(noise: str, mark: str) -> None:
+    """Whatever audited code is called, a terminal sees printable characters and our newlines only."""
+    dirty = f"{noise}{mark}{noise}"
+    finding = replace(
+        sample.FINDINGS[1],
+        check=dirty, message=dirty, path=dirty, function=dirty, class_=dirty, method=dirty, buffer=dirty,
+        executions=(dirty,), confirmation=dirty, hints=(dirty,),
+        witness=(replace(sample.UNGATED.witness[0], path=dirty, what=dirty, function=dirty),),
+        related=(replace(sample.UNGATED.witness[0], path=dirty, what=dirty, function=dirty),),
+    )  # fmt: skip
+    report = replace(
+        sample.REPORT,
+        engine=replace(sample.REPORT.engine, name=dirty, version=dirty, pack=dirty),
+        scenarios=(replace(sample.REPORT.scenarios[0], what=dirty, path=dirty),),
+        stats=replace(sample.REPORT.stats, unknown_reasons={dirty: 1}),
+        findings=(finding, replace(finding, severity="note"), replace(finding, status="known")),
+        problems=(replace(sample.REPORT.problems[0], what=dirty, path=dirty),),
+        configuration=dirty,
+        notes=(dirty,),
+    )
+    page = Page(lines=lambda _path: [dirty] * 400)
+    for written in (text(report, page), sentence(report)):
+        assert all(character.isprintable() or character == "\n" for character in written)
+
+
+@given(anything)
+def test_clean_text_is_left_alone(noise: str) -> None:
+    assert clean(clean(noise)) == clean(noise)
+    assert clean("plain – text 字") == "plain – text 字"
