@@ -38,7 +38,7 @@ _ABANDONED = 86_400.0  # seconds after which a scratch folder belongs to a kille
 _FOREIGN_PYTHONS = ("3.12", "3.11", "3.10", "3.13")
 _GLIBC_MINORS = (39, 35, 34, 31, 28, 27, 24, 17)
 _LINUX = (*(f"manylinux_2_{minor}" for minor in _GLIBC_MINORS), "manylinux2014", "manylinux1", "linux")
-_OFFLINE = re.compile(r"connection|resolve|network|timed out|proxy|ssl", re.IGNORECASE)
+_OFFLINE = "connection broken by"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def _download(requirement: str, release: _Release, scratch: Path) -> Path:
         done = _run_pip(["download", *_PIP_OPTIONS, *options, "-d", str(scratch), "--", requirement], scratch)
         if done.returncode == 0 and (wheels := sorted(scratch.glob("*.whl"))):
             return wheels[0]
-        last = _last_line(done.stderr) or f"pip ended with status {done.returncode}"
+        last = _said(done.stderr) or f"pip ended with status {done.returncode}"
         if _hopeless(done.stderr):
             break
     raise ReleaseUnavailable(
@@ -160,10 +160,8 @@ def _attempts() -> Iterator[tuple[str, ...]]:
 
 
 def _hopeless(stderr: str) -> bool:
-    """Whether another platform cannot help: no network, no pip, no room, or an index that lists other versions only."""
-    if "No matching distribution" not in stderr and "not a supported wheel" not in stderr:
-        return True
-    return "from versions: none" in stderr and bool(_OFFLINE.search(stderr))
+    """Whether asking for another platform cannot help: no network, no pip, no room."""
+    return _OFFLINE in stderr or not ("No matching distribution" in stderr or "not a supported wheel" in stderr)
 
 
 def _run_pip(arguments: list[str], folder: Path) -> CompletedProcess[str]:
@@ -181,10 +179,12 @@ def _run_pip(arguments: list[str], folder: Path) -> CompletedProcess[str]:
     )
 
 
-def _last_line(text: str) -> str:
+def _said(text: str) -> str:
+    """The last line of pip, and what its warnings mean."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     shown = next((line for line in reversed(lines) if line.startswith("ERROR:")), lines[-1] if lines else "")
-    return shown.removeprefix("ERROR:").strip().rstrip(".")
+    unreachable = " (the package index could not be reached)" if _OFFLINE in text else ""
+    return shown.removeprefix("ERROR:").strip().rstrip(".") + unreachable
 
 
 def _unpack(wheel: Path, target: Path) -> None:

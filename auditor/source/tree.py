@@ -43,8 +43,10 @@ class _Memory:
     """What was read so far; the only part of a tree that grows."""
 
     contents: dict[str, bytes | None] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
     problems: set[Problem] = field(default_factory=set)
     index: WordIndex | None = None
+    holders: dict[str, list[str]] = field(default_factory=dict)
     modules: ModuleNames = field(default_factory=ModuleNames)
 
 
@@ -62,6 +64,7 @@ class SourceTree:
     limit: int
     _places: Mapping[str, _Place] = field(repr=False)
     _role: Callable[[str], str] = field(repr=False)
+    _cache: Path | None = field(repr=False)
     _memory: _Memory = field(repr=False, compare=False)
 
     @property
@@ -103,10 +106,11 @@ class SourceTree:
 
     def digest(self, path: str) -> str:
         """Return a hash of the content, "" where it cannot be read."""
-        import hashlib
-
-        data = self.read(path)
-        return "" if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+        digests = self._memory.digests
+        if path not in digests:
+            data = self.read(path)
+            digests[path] = "" if data is None else _hash(data)
+        return digests[path]
 
     def lines(self, path: str) -> tuple[str, ...]:
         """Return the lines of the file as Python counts them, for display."""
@@ -114,10 +118,29 @@ class SourceTree:
 
     def mentioning(self, identifiers: frozenset[str]) -> dict[str, frozenset[str]]:
         """Return for each identifier the files that hold it as a whole word, in code, comments or strings."""
-        if self._memory.index is None:
-            self._memory.index = WordIndex(self.read(path) for path in self.files)
-        index, files = self._memory.index, self.files
-        return {name: frozenset([files[position] for position in index.holders(name)]) for name in identifiers}
+        index, files = self._indexed()
+        return {
+            name: frozenset([path for digest in index.holders(name) for path in files.get(digest, ())])
+            for name in identifiers
+        }
+
+    def _indexed(self) -> tuple[WordIndex, Mapping[str, list[str]]]:
+        """The index, and the files that have the content of a digest."""
+        memory = self._memory
+        if memory.index is None:
+            contents: dict[str, bytes] = {}
+            for path in self.files:
+                if (data := self.read(path)) is not None:
+                    contents[self.digest(path)] = data
+                    memory.holders.setdefault(self.digest(path), []).append(path)
+            memory.index = WordIndex(contents, self._index_file())
+        return memory.index, memory.holders
+
+    def _index_file(self) -> Path | None:
+        if self._cache is None:
+            return None
+        roots = sorted({place.root for place in self._places.values()})
+        return self._cache / f"{_hash(os.fsencode(os.pathsep.join(roots)))}.words"
 
 
 def open_tree(
@@ -127,6 +150,7 @@ def open_tree(
     roles: Mapping[str, tuple[str, ...]] | None = None,
     base: Path | None = None,
     limit: int = DEFAULT_LIMIT,
+    cache: Path | None = None,
 ) -> SourceTree:
     """Select the Python files of ``paths`` (audited) and ``extra`` (read for resolution only).
 
@@ -135,6 +159,7 @@ def open_tree(
         roles: role to path patterns, tried before the built-in ones.
         base: what paths are relative to; by default the folder that all of ``paths`` have in common.
         limit: the longest file that is read, in bytes.
+        cache: a folder in which ``mentioning`` keeps its index from run to run; none is kept without it.
     """
     _require_known(roles or {})
     audited = _real_paths(paths)
@@ -145,7 +170,7 @@ def open_tree(
     for name, path in _named_extras(extra):
         for selection in _selections([path]):
             builder.add(selection, selection.top, name, reported=False)
-    return builder.tree(root, role_teller(roles or {}), limit)
+    return builder.tree(root, role_teller(roles or {}), limit, cache)
 
 
 class _Builder:
@@ -172,13 +197,12 @@ class _Builder:
             self.skipped.setdefault(reason, set()).update(_key(prefix, name) for name in names)
         self.walked |= selection.walked
 
-    def tree(self, root: str, role: Callable[[str], str], limit: int) -> SourceTree:
+    def tree(self, root: str, role: Callable[[str], str], limit: int, cache: Path | None) -> SourceTree:
         """Freeze what was added."""
         skipped = {reason: tuple(sorted(names)) for reason, names in sorted(self.skipped.items())}
         memory = _Memory(problems=self.problems)
-        return SourceTree(
-            Path(root), tuple(sorted(self.places)), skipped, self.walked, limit, self.places, role, memory
-        )
+        files = tuple(sorted(self.places))
+        return SourceTree(Path(root), files, skipped, self.walked, limit, self.places, role, cache, memory)
 
 
 def _selections(paths: Sequence[str]) -> Iterator[Selection]:
@@ -266,6 +290,12 @@ def _key(prefix: str, name: str) -> str:
     """The path of a name. A folder of the audited tree that poses as an extra root gets a ``./`` in front."""
     path = "/".join(part for part in (prefix, name.replace(os.sep, "/")) if part)
     return "./" + path if path.startswith("<with:") and not prefix else path
+
+
+def _hash(data: bytes) -> str:
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _require_known(roles: Mapping[str, tuple[str, ...]]) -> None:

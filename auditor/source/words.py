@@ -1,60 +1,49 @@
-"""Which files mention which identifiers: an inverted index over bytes.
+"""Which contents mention which identifiers: an inverted index over bytes.
 
-Built once in one pass (bytes.translate and split beat a regular expression by a third, measured); a query is a look-up.
+Built in one pass (bytes.translate and split beat a regular expression by a third, measured); a query is a look-up.
 Comments and strings count. Python compares identifiers after NFKC normalisation, so words with non-ASCII letters are
-indexed in that form too; files in another encoding are indexed as their text.
+indexed in that form too; contents in another encoding are indexed as their text. Contents are named by their digests,
+so an index that an earlier run kept serves for everything that has not changed.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from auditor.source.reading import declared_encoding
+from auditor.source.wordstore import KeptWords, keep_words, kept_words
 
 _WORD_BYTES = bytes(byte if chr(byte).isalnum() or byte == 0x5F or byte >= 0x80 else 0x20 for byte in range(256))
-_NO_FILES: tuple[int, ...] = ()
+_UNCHANGED_SHARE = 0.9  # below it an index of an earlier run is not mended but built anew
 
 
 class WordIndex:
-    """Identifier (UTF-8) to the positions of the files that hold it."""
+    """Identifier to the digests of the contents that hold it."""
 
-    def __init__(self, blobs: Iterable[bytes | None]) -> None:
-        self._holders: dict[bytes, list[int]] = {}
-        holders = self._holders
-        with _no_collector():  # a hundred thousand lists and no cycle: the collector would look at them all, many times
-            for position, blob in enumerate(blobs):
-                for word in words(blob) if blob else ():
-                    if word in holders:
-                        holders[word].append(position)
-                    else:
-                        holders[word] = [position]
+    def __init__(self, contents: Mapping[str, bytes], store: Path | None = None) -> None:
+        self._kept = _worth_keeping(kept_words(store) if store else None, contents)
+        old = self._kept.digests if self._kept else ()
+        self._scanned = _scanned({digest: data for digest, data in contents.items() if digest not in old})
+        if store and self._kept is None:
+            keep_words(store, list(contents), self._scanned)
 
-    def holders(self, identifier: str) -> Iterable[int]:
-        """Return the positions of the blobs that hold ``identifier`` as a whole word."""
-        return self._holders.get(normalised(identifier), _NO_FILES)
+    def holders(self, identifier: str) -> list[str]:
+        """Return the digests of the contents that hold ``identifier`` as a whole word; old ones may be among them."""
+        word = normalised(identifier)
+        return [*self._scanned.get(word, ()), *(self._kept.holders(word) if self._kept else ())]
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def words(blob: bytes) -> set[bytes]:
+def words(data: bytes) -> set[bytes]:
     """Return every identifier-like word of Python source, in the form that Python compares."""
-    if blob.isascii() and b"coding" not in blob[:400]:
-        return set(blob.translate(_WORD_BYTES).split())
-    encoding = declared_encoding(blob)
+    if data.isascii() and b"coding" not in data[:400]:
+        return set(data.translate(_WORD_BYTES).split())
+    encoding = declared_encoding(data)
     if encoding not in ("utf-8", "ascii"):
-        blob = _recoded(blob, encoding)
-    found = set(blob.translate(_WORD_BYTES).split())
+        data = _recoded(data, encoding)
+    found = set(data.translate(_WORD_BYTES).split())
     found.update([part for word in found if not word.isascii() for part in _unicode_words(word)])
     return found
 
@@ -68,11 +57,41 @@ def normalised(identifier: str) -> bytes:
     return unicodedata.normalize("NFKC", identifier).encode("utf-8", "surrogateescape")
 
 
-def _recoded(blob: bytes, encoding: str) -> bytes:
+def _worth_keeping(kept: KeptWords | None, contents: Mapping[str, bytes]) -> KeptWords | None:
+    if kept is None:
+        return None
+    unchanged = sum(len(data) for digest, data in contents.items() if digest in kept.digests)
+    return kept if unchanged >= _UNCHANGED_SHARE * sum(map(len, contents.values())) else None
+
+
+def _scanned(contents: Mapping[str, bytes]) -> dict[bytes, list[str]]:
+    holders: dict[bytes, list[str]] = {}
+    with _no_collector():  # a hundred thousand lists and no cycle: the collector would look at them all, many times
+        for digest, data in contents.items():
+            for word in words(data):
+                if word in holders:
+                    holders[word].append(digest)
+                else:
+                    holders[word] = [digest]
+    return holders
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
     try:
-        return blob.decode(encoding, "replace").encode("utf-8", "replace")
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _recoded(data: bytes, encoding: str) -> bytes:
+    try:
+        return data.decode(encoding, "replace").encode("utf-8", "replace")
     except (LookupError, UnicodeError):
-        return blob
+        return data
 
 
 def _unicode_words(word: bytes) -> Iterator[bytes]:

@@ -191,9 +191,10 @@ def test_a_version_that_does_not_exist_is_an_error_with_the_last_line_of_pip(mon
 )
 def test_what_no_other_platform_mends_is_tried_once(monkeypatch, said):
     pip = FakePip(monkeypatch, said)
-    with pytest.raises(ReleaseUnavailable, match="give the path"):
+    with pytest.raises(ReleaseUnavailable, match="give the path") as raised:
         fetch_release("x==1.0")
     assert len(pip.calls) == 1
+    assert ("the package index could not be reached" in str(raised.value)) is (said is OFFLINE)
 
 
 def test_a_run_that_another_one_overtakes_uses_its_result(monkeypatch, tmp_path):

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.source import open_tree
+from auditor.source import open_tree, wordstore
+from auditor.source import words as words_module
 from auditor.source.words import WordIndex
 
 
 def mentions(identifier, data):
-    return bool(list(WordIndex([data]).holders(identifier)))
+    return bool(WordIndex({"digest": data}).holders(identifier))
 
 
 @pytest.mark.parametrize(
@@ -79,3 +80,99 @@ def test_start_up_is_cheap():
     code = f"import sys, auditor.source; print(*sorted({costly} & {{*sys.modules}}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def answers(root, cache, *names):
+    found = open_tree([root], cache=cache).mentioning(frozenset(names))
+    return {name: sorted(found[name]) for name in names}
+
+
+@pytest.fixture
+def kept(plant, tmp_path):
+    """A tree whose index an earlier run kept."""
+    root = plant(*(f"{number}.py" for number in range(20)))
+    for number in range(20):
+        (root / f"{number}.py").write_text(f"common, own_{number}, größe_{number % 2} = 0  # {'padding ' * 9}\n")
+    (root / "again.py").write_bytes((root / "0.py").read_bytes())
+    answers(root, tmp_path / "cache", "common")
+    return root, tmp_path / "cache"
+
+
+@pytest.fixture
+def scans(monkeypatch, kept):
+    """The contents that are scanned from here on."""
+    seen, real = [], words_module.words
+
+    def watched(data):
+        seen.append(data)
+        return real(data)
+
+    monkeypatch.setattr(words_module, "words", watched)
+    return seen
+
+
+def test_an_index_that_was_kept_gives_the_same_answers_without_a_scan(kept, scans):
+    root, cache = kept
+    names = ("common", "own_0", "own_19", "größe_1", "padding", "none")
+    again = answers(root, cache, *names)
+    assert scans == []
+    assert again == answers(root, None, *names)
+    assert again["own_0"] == ["0.py", "again.py"], "files of one content are both named"
+
+
+def test_what_changed_since_the_index_was_kept_is_scanned(kept, scans):
+    root, cache = kept
+    (root / "3.py").write_text("own_3x = common\n")
+    (root / "4.py").unlink()
+    (root / "new.py").write_text("own_4 = 1\n")
+    names = ("common", "own_3", "own_3x", "own_4")
+    again = answers(root, cache, *names)
+    assert sorted(scans) == [b"own_3x = common\n", b"own_4 = 1\n"]
+    assert again == answers(root, None, *names)
+    assert again["own_3"] == []
+
+
+def test_an_index_of_which_little_holds_is_built_anew(kept, scans):
+    root, cache = kept
+    for number in range(5, 20):
+        (root / f"{number}.py").write_text(f"changed_{number} = 0  # {'padding ' * 9}\n")
+    assert answers(root, cache, "changed_7", "own_7") == {"changed_7": ["7.py"], "own_7": []}
+    scans.clear()
+    assert answers(root, cache, "changed_8")["changed_8"] == ["8.py"]
+    assert scans == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"x" * 500, "flip", "half", "version"])
+def test_a_damaged_index_is_a_miss(kept, monkeypatch, damage):
+    root, cache = kept
+    (file,) = cache.glob("*.words")
+    data = bytearray(file.read_bytes())
+    if damage == "flip":
+        data[len(data) // 2] ^= 1
+    elif damage == "half":
+        data = data[: len(data) // 2]
+    elif damage == "version":
+        monkeypatch.setattr(wordstore, "_VERSION", "words-0")
+    else:
+        data = damage
+    file.write_bytes(data)
+    assert wordstore.kept_words(file) is None
+    assert answers(root, cache, "own_2")["own_2"] == ["2.py"]
+    assert wordstore.kept_words(file) is not None, "it is written anew"
+
+
+def test_a_cache_that_cannot_be_written_is_none(plant, tmp_path):
+    (tmp_path / "file").write_text("")
+    assert answers(plant("a.py"), tmp_path / "file/cache", "x") == {"x": ["a.py"]}
+
+
+def test_few_indexes_are_kept_and_no_scratch_file(plant, tmp_path):
+    for number in range(8):
+        answers(plant("a.py", root=f"t{number}"), tmp_path / "cache", "x")
+    assert len(list((tmp_path / "cache").iterdir())) == 5
+
+
+def test_an_empty_tree_of_words_is_kept_too(plant, tmp_path):
+    root = plant("a.py")
+    (root / "a.py").write_text("")
+    assert [answers(root, tmp_path / "cache", "x", "") for _ in range(2)] == [{"x": [], "": []}] * 2
