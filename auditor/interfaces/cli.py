@@ -87,9 +87,9 @@ def check(
     texts = []
     for destination in destinations:
         page = page_for(tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
-        texts.append((FORMATS[destination.format](report, page), destination.file, page.color))
-    for text, file, colored in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
-        deliver(text, file, color=colored)
+        texts.append((FORMATS[destination.format](report, page), destination.file))
+    for text, file in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
+        deliver(text, file)
 
     if all(destination.file for destination in destinations):
         request.say(f"bufgate: {sentence(report, min_confidence)}")
@@ -124,7 +124,7 @@ def why(ctx: click.Context, request: Request, place: str, color: bool | None) ->
         tree = request.open()
         report = audit(tree, request.options(progress, timing=False))
     page = page_for(tree, color=color, to_stdout=True)
-    deliver(explain_sites(report, sites_at(report, tree.files, tree.root, meant), page), None, color=page.color)
+    deliver(explain_sites(report, sites_at(report, tree.files, tree.root, meant), page), None)
     ctx.exit(CLEAN)
 
 

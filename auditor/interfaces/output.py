@@ -19,6 +19,8 @@ from auditor.interfaces.failures import Failure
 WIDTH = 100
 """Columns of a report that no terminal shows."""
 NARROWEST, WIDEST = 60, 120
+CHUNK = 8192
+"""Characters of one write: an unbuffered stdout (PYTHONUNBUFFERED) does not say that it took only part of a long one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,10 @@ def require_distinct(destinations: Iterable[Destination]) -> None:
 # ---------------------------------------------------------------- writing
 
 
-def deliver(text: str, file: Path | None, *, color: bool = False) -> None:
+def deliver(text: str, file: Path | None) -> None:
     """Write a text to stdout, or replace a file with it."""
     if file is None:
-        _to_stdout(text, color=color)
+        _to_stdout(text)
     else:
         try:
             _replace(file, text.encode("utf-8", "backslashreplace"))
@@ -80,12 +82,14 @@ def deliver(text: str, file: Path | None, *, color: bool = False) -> None:
             raise Failure(f"cannot write {file}: {error.strerror or error}") from error
 
 
-def _to_stdout(text: str, *, color: bool) -> None:
+def _to_stdout(text: str) -> None:
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:
         reconfigure(errors="backslashreplace")  # a terminal that cannot show a character still gets its number
     try:
-        click.echo(text, nl=False, color=color)
+        for start in range(0, len(text), CHUNK):
+            sys.stdout.write(text[start : start + CHUNK])
+        sys.stdout.flush()
     except BrokenPipeError:
         _forget_stdout()
         raise click.exceptions.Exit(BROKEN_PIPE) from None

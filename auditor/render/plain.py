@@ -56,7 +56,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str | None = None) -> 
     line, empty = first, True
     for word in text.split(" "):
         if not empty and cells(line) + 1 + cells(word) > width:
-            lines.append(line)
+            lines.append(line.rstrip(" "))
             line, empty = rest, True
         line += word if empty else f" {word}"
         empty = False

@@ -56,11 +56,11 @@ def test_source_lines_keep_to_the_width(width: int) -> None:
 
 def test_wide_characters_move_the_caret() -> None:
     """A character of two columns takes two."""
-    finding = replace(sample.FINDINGS[1], line=1, end_line=1, column=8, end_column=11, method="", buffer="")
+    finding = replace(sample.FINDINGS[1], line=1, end_line=1, column=9, end_column=13, method="", buffer="")
     report = replace(sample.REPORT, findings=(finding,))
     written = text(report, Page(lines=lambda _path: ["字 = 字 + pool"])).splitlines()
     at = next(i for i, line in enumerate(written) if line.startswith("1 |"))
-    assert written[at + 1] == "  |           ^^^"  # 7 characters, two of them wide, stand before the read
+    assert written[at + 1] == "  | " + " " * 10 + "^^^^"  # 8 characters, two of them wide, stand before it
 
 
 @pytest.mark.parametrize("lines", [[], [""], ["short"]], ids=["none", "empty", "short"])
