@@ -1,0 +1,112 @@
+"""Read one file: decode, scan, parse, survey, lower. Whatever goes wrong becomes a ``Problem``."""
+
+from __future__ import annotations
+
+import codecs
+import gc
+import io
+import sys
+import tokenize
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from auditor.extract import lower_comprehensions, lower_definitions, lower_patterns, lower_protected, lower_statements
+from auditor.extract.context import File
+from auditor.extract.survey import Drift, Survey
+from auditor.extract.tokens import MAX_BYTES, Lines, Refused, Words, scan
+from auditor.facts import ModuleFacts, Problem
+
+_RECURSION = 60_000
+_LOADED = (lower_comprehensions, lower_patterns, lower_protected, lower_statements)
+
+
+def extract(path: str, module: str, is_package: bool, content: bytes) -> ModuleFacts:
+    """Read one file into facts; a file that cannot be read gives no functions and one problem that says why."""
+    try:
+        with _deep(), _uncollected():
+            return _extract(path, module, is_package, content)
+    except Refused as refused:
+        problem = Problem(max(refused.line, 1), refused.what)
+    except (RecursionError, MemoryError):
+        problem = Problem(1, "too deeply nested to be read (limit); simplify the file or leave it out")
+    return ModuleFacts(path, module, is_package, (), (), (problem,))
+
+
+def _extract(path: str, module: str, is_package: bool, content: bytes) -> ModuleFacts:
+    text = _decode(content)
+    lines = Lines(text)
+    lines.refuse_long()
+    words = scan(text, lines)
+    tree = _parse(text)
+    try:
+        survey = Survey(words)
+        survey.run(tree)
+    except Drift:
+        tree, survey = _slow_survey(text, lines)
+    file = File(module, is_package, survey, lines)
+    lower_definitions.module(file, tree)
+    functions = tuple([file.functions[order] for order in sorted(file.functions)])
+    classes = tuple([file.classes[order] for order in sorted(file.classes)])
+    problems = tuple(sorted(set(file.problems)))
+    return ModuleFacts(path, module, is_package, functions, classes, problems)
+
+
+def _decode(content: bytes) -> str:
+    if len(content) > MAX_BYTES:
+        raise Refused(1, f"file larger than {MAX_BYTES} bytes (limit); split it or leave it out")
+    if b"\0" in content:
+        line = content[: content.index(b"\0")].count(b"\n") + 1
+        raise Refused(line, "null byte: not a text file; leave it out")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        text = content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise Refused(line, f"not {error.encoding}: declare the encoding of the file or save it as UTF-8") from None
+    except (SyntaxError, LookupError, ValueError) as error:
+        raise Refused(1, f"{error}: declare the right encoding or save the file as UTF-8") from None
+    return text.removeprefix(codecs.BOM_UTF8.decode())
+
+
+def _parse(text: str) -> cst.Module:
+    try:
+        return cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        reason = error.message.partition(": expected one of")[0].removeprefix("parser error: ")
+        raise Refused(error.raw_line, f"syntax error ({reason}): not Python 3, or incomplete") from None
+    except cst.CSTValidationError as error:
+        raise Refused(1, f"syntax error ({error}): not valid Python") from None
+
+
+def _slow_survey(text: str, lines: Lines) -> tuple[cst.Module, Survey]:
+    """Take the positions from LibCST: slower, and needed only where the fast way has a fault."""
+    raise NotImplementedError
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Allow deep recursion: calls from Python to Python take no native stack."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the cyclic garbage collector off: it would walk the growing tree again and again, in vain."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+__all__ = ["MetadataWrapper", "PositionProvider", "Words", "extract"]
