@@ -26,6 +26,8 @@ MEMBER_LIMIT = 16_000_000
 """Bytes of one source; above the limit of ``open_tree``, which names what it leaves out."""
 TOTAL_LIMIT = 1_000_000_000
 """Bytes of all sources of one wheel: fifteen times SGLang 0.5.23."""
+_DEEPEST = 100
+"""Folders: what removes the scratch folder afterwards recurses."""
 
 _NAME = re.compile(r"[A-Z0-9](?:[A-Z0-9._-]*[A-Z0-9])?", re.ASCII | re.IGNORECASE)
 _VERSION = re.compile(
@@ -212,6 +214,8 @@ def _is_source(member: ZipInfo) -> bool:
 
 def _require_bounded(wheel: str, members: list[ZipInfo]) -> None:
     """Refuse a wheel made to fill the disk. zipfile reads no more of a member than its header says."""
+    if any(member.filename.count("/") > _DEEPEST for member in members):
+        raise ReleaseUnavailable(f"{wheel} holds sources more than {_DEEPEST} folders deep; not unpacked.")
     for member in members:
         if member.file_size > MEMBER_LIMIT:
             raise ReleaseUnavailable(

@@ -33,6 +33,7 @@ class Selection:
     problems: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, set[str]] = field(default_factory=dict)
     walked: bool = False
+    waiting: list[str] = field(default_factory=list)
     _folders: dict[str, bool] = field(default_factory=dict)
 
     def absolute(self, name: str) -> str:
@@ -43,11 +44,14 @@ class Selection:
 
     def enters(self, name: str) -> bool:
         """Whether the folder ``name`` and all those above it are entered; says so once where not."""
-        if not name:
-            return True
-        if name not in self._folders:
-            self._folders[name] = self.enters(os.path.dirname(name)) and self._enters_last(name)
-        return self._folders[name]
+        unjudged = []
+        while name and name not in self._folders:  # no recursion: a hostile tree is two thousand folders deep
+            unjudged.append(name)
+            name = os.path.dirname(name)
+        entered = self._folders.get(name, True)
+        for folder in reversed(unjudged):
+            entered = self._folders[folder] = entered and self._enters_last(folder)
+        return entered
 
     def _enters_last(self, name: str) -> bool:
         folder = self.absolute(name)
@@ -77,7 +81,7 @@ class Selection:
             self.problems[name] = f"cannot be read: {(error.strerror or str(error)).lower()}"
             return
         if stat.S_ISDIR(mode):
-            collect(self, name)
+            self.waiting.append(name)  # a repository of its own
         elif stat.S_ISLNK(mode):
             self.consider_link(name)
         elif name.endswith(".py") and self.enters(os.path.dirname(name)):
@@ -115,8 +119,9 @@ class Selection:
 
 def select_folder(folder: str, inside: Sequence[str]) -> Selection:
     """Select the Python files below a folder (a real path); links may lead anywhere below ``inside``."""
-    selection = Selection(folder, tuple(inside))
-    collect(selection, "")
+    selection = Selection(folder, tuple(inside), waiting=[""])
+    while selection.waiting:
+        _collect(selection, selection.waiting.pop())
     return selection
 
 
@@ -137,11 +142,10 @@ def is_inside(path: str, folders: Sequence[str]) -> bool:
     return any(path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders)
 
 
-def collect(selection: Selection, below: str) -> None:
-    """Add what lies below one folder of the selection; a repository inside a repository is asked on its own."""
-    if not selection.enters(below.rstrip("/")):
+def _collect(selection: Selection, below: str) -> None:
+    """Add what lies below one folder; a repository inside another or inside a walked folder is asked on its own."""
+    if not selection.enters(below):
         return
-    below = below.rstrip("/")
     listing = git_listing(selection.absolute(below))
     if listing is None or not any(name.endswith((".py", "/")) for name in listing.files):
         selection.walked = True  # no git, or a folder that git ignores and the user named all the same
@@ -160,9 +164,9 @@ def _take_listing(selection: Selection, below: str, listing: GitListing) -> None
 
 
 def _walk(selection: Selection, below: str) -> None:
-    waiting = [below]
-    while waiting:
-        folder = waiting.pop()
+    folders = [below]
+    while folders:
+        folder = folders.pop()
         try:
             entries = list(os.scandir(selection.absolute(folder)))
         except OSError as error:
@@ -174,4 +178,5 @@ def _walk(selection: Selection, below: str) -> None:
                 if entry.name.endswith(".py") or entry.is_symlink():
                     selection.consider(name)
             elif selection.enters(name):
-                waiting.append(name)
+                repository = os.path.lexists(os.path.join(entry.path, ".git"))
+                (selection.waiting if repository else folders).append(name)

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from auditor.errors import UnreadableRoot, UsageError
+from auditor.source import reading
 from auditor.source.display import display
 from auditor.source.modules import ModuleNames
-from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, read_file, split_lines
+from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, megabytes, read_file, split_lines
 from auditor.source.roles import ROLES, role_teller
 from auditor.source.selection import Selection, select_file, select_folder
 from auditor.source.words import WordIndex
@@ -47,7 +48,15 @@ class _Memory:
     problems: set[Problem] = field(default_factory=set)
     index: WordIndex | None = None
     holders: dict[str, list[str]] = field(default_factory=dict)
+    size: int = 0
     modules: ModuleNames = field(default_factory=ModuleNames)
+
+    def bounded(self, data: bytes) -> bytes:
+        """Pass ``data`` on while everything read fits into memory."""
+        if self.size + len(data) > reading.TOTAL_LIMIT:
+            raise Unreadable(f"is left out: all files together exceed the limit of {megabytes(reading.TOTAL_LIMIT)}")
+        self.size += len(data)
+        return data
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class SourceTree:
         contents = self._memory.contents
         if path not in contents:
             try:
-                contents[path] = read_file(self._places[path].target, self.limit)
+                contents[path] = self._memory.bounded(read_file(self._places[path].target, self.limit))
             except Unreadable as reason:
                 contents[path] = None
                 self._memory.problems.add(Problem(path, 1, str(reason)))

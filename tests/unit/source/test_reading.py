@@ -49,6 +49,14 @@ def test_a_file_above_the_limit_is_a_problem_that_names_it(plant):
     assert "limit of 3 bytes" in tree.problems[0].what
 
 
+def test_all_files_together_have_a_limit(plant, monkeypatch):
+    monkeypatch.setattr(reading, "TOTAL_LIMIT", 13)
+    tree = open_tree([plant("a.py", "b.py", "c.py")])
+    tree.mentioning(frozenset({"x"}))
+    assert [problem.path for problem in tree.problems] == ["c.py"]
+    assert "limit of 13 bytes" in tree.problems[0].what
+
+
 def test_an_unreadable_file_is_a_problem(plant, monkeypatch):
     root = plant("a.py", "b.py")
     real = os.open

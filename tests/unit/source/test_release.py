@@ -149,6 +149,12 @@ def test_a_wheel_made_to_fill_the_disk_is_refused(monkeypatch, limit, words):
     assert release_folder("x==1.0") is None
 
 
+def test_a_wheel_of_folders_in_folders_is_refused(monkeypatch):
+    FakePip(monkeypatch, {"d/" * 1500 + "a.py": "x"})
+    with pytest.raises(ReleaseUnavailable, match="folders deep"):
+        fetch_release("x==1.0")
+
+
 def test_a_wheel_without_sources_or_with_damage_is_an_error(monkeypatch):
     FakePip(monkeypatch, {"x/a.so": "x"}, {"x/a.py": "x", "x/a.py/b.py": "y"})
     with pytest.raises(ReleaseUnavailable, match="holds no Python sources"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,31 @@ def test_repositories_inside_a_repository_are_read(plant, git, tmp_path):
     git(root / "clone", "init", "-q")
     (root / "clone/.gitignore").write_text("drop.py\n")
     assert open_tree([root]).files == ("a.py", "clone/c.py", "sub/i.py")
+
+
+def test_repositories_below_a_walked_folder_are_asked(plant, git):
+    root = plant("loose.py", "clone/c.py", "clone/drop.py")
+    git(root / "clone", "init", "-q")
+    (root / "clone/.gitignore").write_text("drop.py\n")
+    tree = open_tree([root])
+    assert tree.files == ("clone/c.py", "loose.py")
+    assert tree.skipped == {"ignored by git": ("clone/drop.py",)}
+
+
+@pytest.mark.parametrize("versioned", [False, True])
+def test_deep_folders_are_read(plant, git, versioned):
+    deep = "/".join(["d"] * 1100)
+    root = plant("a.py")
+    for length in (500, 1000, 1500, len(deep)):  # os.makedirs recurses
+        os.makedirs(f"{root}/{deep[:length]}", exist_ok=True)
+    (root / deep / "b.py").write_text("x = 1\n")
+    if versioned:
+        git(root, "init", "-q")
+    tree = open_tree([root])
+    files, module = tree.files, tree.module(tree.files[-1])
+    subprocess.run(["rm", "-rf", str(root)], check=True)  # shutil.rmtree, which pytest would use, recurses
+    assert files == ("a.py", f"{deep}/b.py")
+    assert module == f"{deep}/b".replace("/", ".")
 
 
 def test_git_that_is_missing_or_refuses_is_replaced_by_a_walk(plant, git, monkeypatch):
