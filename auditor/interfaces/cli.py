@@ -86,7 +86,7 @@ def check(
         report = audit(tree, request.options(progress, timing=not no_timing))
     texts = []
     for destination in destinations:
-        page = page_for(tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
+        page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
         texts.append((FORMATS[destination.format](report, page), destination.file))
     for text, file in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
         deliver(text, file)
@@ -123,7 +123,7 @@ def why(ctx: click.Context, request: Request, place: str, color: bool | None) ->
     with request.progress() as progress:
         tree = request.open()
         report = audit(tree, request.options(progress, timing=False))
-    page = page_for(tree, color=color, to_stdout=True)
+    page = page_for(request, tree, color=color, to_stdout=True)
     deliver(explain_sites(report, sites_at(report, tree.files, tree.root, meant), page), None)
     ctx.exit(CLEAN)
 

@@ -48,7 +48,7 @@ def _packs(request: Request, progress: Progress) -> Iterator[str]:
     except AuditError as error:
         yield f"could not be tried: {error}"
         return
-    yield f"tried on {len(tree.files):,} files below {tree.root}"
+    yield f"files below {tree.root}: {len(tree.files):,}"
     for name, origin, recognised, why in found:
         yield f"{name} ({origin}): {'recognised' if recognised else 'not recognised'}: {why}"
     if not any(recognised for _, _, recognised, _ in found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -152,15 +152,23 @@ def tree_options(verb: Verb) -> Verb:
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
 
 
-def page_for(tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium") -> Page:
+def page_for(
+    request: Request, tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
+) -> Page:
     """Return the page that a report of this tree is written on."""
     from auditor.render import Page
 
     terminal = to_stdout and sys.stdout.isatty()
     known = frozenset(tree.files)
+
+    @functools.lru_cache(maxsize=16)
+    def lines(path: str) -> Sequence[str]:
+        return tree.lines(path) if path in known else ()
+
     return Page(
-        lines=lambda path: tree.lines(path) if path in known else (),
+        lines=lines,
         color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
         width=page_width(terminal=terminal),
         min_confidence=min_confidence,
+        arguments=f"--release {request.release}" if request.release else "",
     )

@@ -20,7 +20,7 @@ WIDTH = 100
 """Columns of a report that no terminal shows."""
 NARROWEST, WIDEST = 60, 120
 CHUNK = 8192
-"""Characters of one write: an unbuffered stdout (PYTHONUNBUFFERED) does not say that it took only part of a long one."""
+"""Characters of one write: an unbuffered stdout (PYTHONUNBUFFERED) takes part of a long one and does not say so."""
 
 
 @dataclass(frozen=True, slots=True)

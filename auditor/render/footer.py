@@ -59,16 +59,16 @@ def footer(report: Report, page: Page) -> list[str]:
         ("scenarios", _scenarios(report)),
         ("assumed", count(report.stats.assumptions_used, "assumption") + " of the pack"),
         ("problems", _problem_counts(report)),
+        *(("", line) for line in _problem_lines(report.problems, page)),
         ("config", clean(report.configuration) or "none found, defaults used"),
         *(("note", clean(note)) for note in report.notes),
     ]
     if report.stats.seconds is not None:
         rows.append(("time", f"{report.stats.seconds:.1f} s"))
-    lines = [line for name, value in rows for line in _rows(page, name, value)]
-    return lines + _problem_lines(report.problems, page)
+    return [line for name, value in rows for line in _row(page, name, value)]
 
 
-def _rows(page: Page, name: str, value: str) -> list[str]:
+def _row(page: Page, name: str, value: str) -> list[str]:
     first, *rest = wrapped(value, page.width, " " * COLUMN)
     return [page.faint(name.ljust(COLUMN)) + first[COLUMN:], *rest]
 
@@ -116,10 +116,10 @@ def _problem_counts(report: Report) -> str:
 def _problem_lines(problems: tuple[ReportedProblem, ...], page: Page) -> list[str]:
     relevant = [problem for problem in problems if problem.relevant]
     others = [problem for problem in problems if not problem.relevant]
-    lines = [f"{page.error('problem')}    {_problem(problem)}" for problem in relevant]
-    lines += [f"{page.faint('other')}      {_problem(problem)}" for problem in others[:SHOWN_PROBLEMS]]
+    lines = [f"{page.error('relevant')}  {_problem(problem)}" for problem in relevant]
+    lines += [f"other  {_problem(problem)}" for problem in others[:SHOWN_PROBLEMS]]
     if len(others) > SHOWN_PROBLEMS:
-        lines.append(" " * COLUMN + f"and {len(others) - SHOWN_PROBLEMS:,} more: -o json lists all of them")
+        lines.append(f"and {len(others) - SHOWN_PROBLEMS:,} more: -o json lists all of them")
     return lines
 
 

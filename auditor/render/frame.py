@@ -39,14 +39,27 @@ def _window(source: str, start: int, end: int, room: int) -> tuple[str, int, int
     """Return what fits of a line around [start, end), the columns before the carets and those under them."""
     start = min(max(start, 0), max(len(source) - 1, 0))
     end = min(max(end, start + 1), max(len(source), start + 1))
-    room -= 2 if len(source) > room else 0  # for the ellipses
-    left = 0 if len(source) <= room else max(0, min(start - room // 3, len(source) - room))
-    right = min(len(source), left + room)
-    shown = [_visible(character) for character in source[left:right]]
+    fits = len(source) <= room and sum(cells(_visible(character)) for character in source) <= room
+    room -= 0 if fits else 2  # for the ellipses
+    left = max(0, min(start - room // 3, len(source) - room))
+    shown = _fitting(source[left : left + room], room)
+    right = left + len(shown)
     head, tail = "…" if left else "", "…" if right < len(source) else ""
     before = cells(head) + sum(cells(part) for part in shown[: start - left])
     under = sum(cells(part) for part in shown[start - left : end - left])
     return head + "".join(shown) + tail, before, max(under, 1)
+
+
+def _fitting(source: str, room: int) -> list[str]:
+    """Return the characters as they are shown, as many as there is room for."""
+    shown: list[str] = []
+    for character in source:
+        part = _visible(character)
+        room -= cells(part)
+        if room < 0:
+            break
+        shown.append(part)
+    return shown
 
 
 def _visible(character: str) -> str:

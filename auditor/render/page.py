@@ -24,12 +24,14 @@ def _no_lines(_path: str) -> Sequence[str]:
 @dataclass(frozen=True, slots=True)
 class Page:
     """Where a report is written. ``lines`` gives the source lines of a path, or nothing when they cannot be had.
-    Findings below ``min_confidence`` get one line instead of a frame."""
+    Findings below ``min_confidence`` get one line instead of a frame. ``arguments``: what a command that asks on has to
+    repeat, such as ``--release NAME==VERSION``."""
 
     lines: Callable[[str], Sequence[str]] = _no_lines
     color: bool = False
     width: int = 100
     min_confidence: str = "medium"
+    arguments: str = ""
 
     def source(self, path: str, line: int) -> str | None:
         """Return one source line (from 1), or None."""

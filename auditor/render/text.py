@@ -11,6 +11,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
+from auditor.render.missing import missing_edge
 from auditor.render.page import CONFIDENCES, Page, is_sure
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.triage.report import Report, ReportedFinding, Site
@@ -46,7 +47,7 @@ def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
 def _finding(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> list[str]:
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
     gutter = " " * len(str(finding.line))
-    notes = [*_path(finding, page), *_missing(finding, sites), *_advice(finding)]
+    notes = [*_path(finding, page, gutter), *_missing(finding, sites), *_advice(finding, page)]
     return [
         *_headline(finding, page),
         *caret_frame(page, finding.path, start, end, _label(finding)),
@@ -72,20 +73,18 @@ def _label(finding: ReportedFinding) -> str:
 
 
 Note = tuple[str, list[str]]
-"""A name and the lines that stand beside it."""
+"""A name and the line that stands beside it; or an empty line, and the lines that stand under it as they are."""
 
 
-def _path(finding: ReportedFinding, page: Page) -> Iterable[Note]:
+def _path(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     if finding.witness:
-        yield "path", ["", *tree(page, finding.witness, "")]
+        yield "path", ["", *tree(page, finding.witness, f"{gutter}   ")]
     for step in finding.related:
         yield "see", [step_text(page, step)]
 
 
 def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:
-    where = f"`{clean(finding.function)}`" if finding.function else place(finding.path, finding.line)
-    buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
-    yield "missing", [f"{where} must be ordered after the load{buffer}"]
+    yield from (("missing", [edge]) for edge in missing_edge(finding))
     yield from (("hint", [clean(hint)]) for hint in finding.hints)
     others = [sites[id_] for id_ in finding.sites if id_ in sites and not _is_place(sites[id_], finding)]
     if others:
@@ -98,14 +97,14 @@ def _is_place(site: Site, finding: ReportedFinding) -> bool:
     return (site.path, site.line) == (finding.path, finding.line)
 
 
-def _advice(finding: ReportedFinding) -> Iterable[Note]:
+def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     if finding.executions:
         yield "when", ["; ".join(map(clean, finding.executions))]
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
     if finding.confirmation:
         yield "confirmed", [clean(finding.confirmation)]
-    yield "explain", [f"bufgate why {place(finding.path, finding.line)}"]
+    yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
 
@@ -116,7 +115,7 @@ def _note(page: Page, gutter: str, name: str, lines: list[str]) -> list[str]:
     if len(lines) == 1:
         text, *rest = wrapped(lines[0], page.width, f"{first} ", indent + "  ")
         return [head + text.removeprefix(first), *rest]
-    return [head, *(f"{indent}{line}" for line in lines[1:])]
+    return [head, *lines[1:]]
 
 
 # ---------------------------------------------------------------- findings of one line

@@ -10,19 +10,11 @@ from collections.abc import Iterable, Sequence
 
 from auditor.render import words
 from auditor.render.frame import caret_frame, place, step_text, tree
+from auditor.render.missing import LOADER_CHECKS, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
 from auditor.triage.report import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
 
-LOADER_CHECKS = frozenset(
-    {
-        "signal-before-copy",
-        "unfenced-transfer",
-        "untransferred-buffer",
-        "layer-range-mismatch",
-        "counter-reuse",
-    }
-)
 SHOWN_SITES = 5
 
 
@@ -179,9 +171,8 @@ def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], pag
         yield from _paragraph(page, f"{verdict.capitalize()}: this path reaches the read.")
         yield from tree(page, witness, "     ")
     for finding in findings:
-        buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
-        text = f"`{clean(finding.function)}` must be ordered after the load{buffer} ({clean(finding.check)})."
-        yield from _paragraph(page, f"Missing: {text}")
+        for edge in missing_edge(finding):
+            yield from _paragraph(page, f"Missing: {edge} ({clean(finding.check)}).")
     ends = dict.fromkeys((b.reason, b.derivation[-1:]) for b in bindings if b.verdict == "unknown")
     for reason, end in ends:
         yield from _paragraph(page, _unknown_sentence(reason))
