@@ -3,6 +3,7 @@
 A *fact* is an instruction or a declaration read off one file. Nothing here parses, resolves or decides.
 """
 
+from auditor.facts.codec import FACTS_VERSION, decode, encode
 from auditor.facts.ir import (
     NOTHING,
     Argument,
@@ -48,8 +49,10 @@ from auditor.facts.ir import (
     Value,
     Yield,
 )
+from auditor.facts.text import definitions, expression, places
 
 __all__ = [
+    "FACTS_VERSION",
     "NOTHING",
     "Argument",
     "At",
@@ -93,4 +96,9 @@ __all__ = [
     "Unpack",
     "Value",
     "Yield",
+    "decode",
+    "definitions",
+    "encode",
+    "expression",
+    "places",
 ]
