@@ -11,7 +11,21 @@ from auditor.extract.scopes import Home, Scope
 from auditor.extract.ssa import Draft, Flow
 from auditor.extract.survey import Survey
 from auditor.extract.tokens import Lines
-from auditor.facts import NOTHING, At, Bind, Class, ClassFacts, Closure, FieldFacts, FunctionFacts, Name, Opaque, Problem, TypeExpr, Value
+from auditor.facts import (
+    NOTHING,
+    At,
+    Bind,
+    Class,
+    ClassFacts,
+    Closure,
+    FieldFacts,
+    FunctionFacts,
+    Name,
+    Opaque,
+    Problem,
+    TypeExpr,
+    Value,
+)
 
 Expression: TypeAlias = Callable[["Lowering", Any], Value]
 Statement: TypeAlias = Callable[["Lowering", Any], None]
@@ -152,4 +166,16 @@ class Lowering:
             self.flow.split()
 
 
-__all__ = ["EXPRESSIONS", "STATEMENTS", "Class", "Cleanup", "Closure", "Expression", "File", "Loop", "Lowering", "Statement", "TypeExpr"]
+__all__ = [
+    "EXPRESSIONS",
+    "STATEMENTS",
+    "Class",
+    "Cleanup",
+    "Closure",
+    "Expression",
+    "File",
+    "Loop",
+    "Lowering",
+    "Statement",
+    "TypeExpr",
+]

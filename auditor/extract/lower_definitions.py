@@ -9,7 +9,22 @@ import libcst as cst
 from auditor.extract.annotations import annotation, dotted
 from auditor.extract.context import EXPRESSIONS, STATEMENTS, File, Lowering
 from auditor.extract.scopes import Home, Scope
-from auditor.facts import NOTHING, Bind, Call, Class, ClassFacts, Closure, Const, FunctionFacts, Op, Param, ParamFacts, Return, TypeExpr, Value
+from auditor.facts import (
+    NOTHING,
+    Bind,
+    Call,
+    Class,
+    ClassFacts,
+    Closure,
+    Const,
+    FunctionFacts,
+    Op,
+    Param,
+    ParamFacts,
+    Return,
+    TypeExpr,
+    Value,
+)
 
 
 def module(file: File, node: cst.Module) -> None:
@@ -115,7 +130,10 @@ def _parameters(f: Lowering, node: cst.Parameters) -> tuple[ParamFacts, ...]:
     for value, (_, param) in zip(values, listed, strict=True):
         f.store(param.name.value, value, f.offset(param.name))
     return tuple(
-        [ParamFacts(param.name.value, kind, param.default is not None, annotation(param.annotation)) for kind, param in listed]
+        [
+            ParamFacts(param.name.value, kind, param.default is not None, annotation(param.annotation))
+            for kind, param in listed
+        ]
     )
 
 
@@ -129,7 +147,9 @@ def class_(f: Lowering, node: cst.ClassDef) -> None:
     if node.type_parameters is not None:
         _type_parameters(f, node.type_parameters)
     bases = tuple([_base(f, arg) for arg in node.bases])
-    keywords = tuple([("**" if arg.keyword is None else arg.keyword.value, f.value(arg.value)) for arg in node.keywords])
+    keywords = tuple(
+        [("**" if arg.keyword is None else arg.keyword.value, f.value(arg.value)) for arg in node.keywords]
+    )
     f.scope = outer
     scope = f.file.scopes[id(node)]
     value = f.flow.value(Class, offset, scope.qualname, bases, keywords)
@@ -162,7 +182,9 @@ def _class_body(file: File, scope: Scope, node: cst.ClassDef) -> None:
         name=scope.name,
         scope=facts.scope,
         bases=tuple([TypeExpr(("*" if arg.star else "") + dotted(arg.value), ()) for arg in node.bases]),
-        keywords=tuple([("**" if arg.keyword is None else arg.keyword.value, dotted(arg.value)) for arg in node.keywords]),
+        keywords=tuple(
+            [("**" if arg.keyword is None else arg.keyword.value, dotted(arg.value)) for arg in node.keywords]
+        ),
         decorators=decorators,
         fields=tuple([f.fields[place] for place in sorted(f.fields)]),
         methods=tuple([f.methods[order] for order in sorted(f.methods)]),

@@ -70,7 +70,9 @@ def _singleton(f: Lowering, node: cst.MatchSingleton, subject: Value, failed: Dr
     _test(f, f.flow.value(Op, offset, "is", (subject, f.value(node.value))), failed, offset)
 
 
-def _sequence(f: Lowering, node: cst.MatchList | cst.MatchTuple, subject: Value, failed: Draft, captures: _Captures) -> None:
+def _sequence(
+    f: Lowering, node: cst.MatchList | cst.MatchTuple, subject: Value, failed: Draft, captures: _Captures
+) -> None:
     flow = f.flow
     offset = f.offset(node)
     _test(f, flow.value(Op, offset, "match-shape", (subject,)), failed, offset)

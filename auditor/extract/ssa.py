@@ -63,7 +63,18 @@ Variable: TypeAlias = Hashable
 class Draft:
     """A block under construction."""
 
-    __slots__ = ("number", "records", "end", "handler", "predecessors", "sealed", "leaving", "entering", "phis", "waiting")
+    __slots__ = (
+        "number",
+        "records",
+        "end",
+        "handler",
+        "predecessors",
+        "sealed",
+        "leaving",
+        "entering",
+        "phis",
+        "waiting",
+    )
 
     def __init__(self) -> None:
         self.number = -1
@@ -338,7 +349,9 @@ class Flow:
         number = 0
         for block in self.blocks:
             order = [phi for phi in block.phis if phi in used]
-            order += [record[2] for record in block.records if record[0] not in _EFFECTS and record[2] not in self.replaced]
+            order += [
+                record[2] for record in block.records if record[0] not in _EFFECTS and record[2] not in self.replaced
+            ]
             for value in order:
                 numbers[value] = number
                 number += 1
@@ -349,7 +362,10 @@ class Flow:
 
     def _block(self, block: Draft, used: set[Value], numbers: list[Value], place: Callable[[int], At]) -> Block:
         made: list[Instruction] = [
-            Phi(numbers[phi], tuple(sorted({(source.number, numbers[value]) for source, value in self.joins[phi].choices})))
+            Phi(
+                numbers[phi],
+                tuple(sorted({(source.number, numbers[value]) for source, value in self.joins[phi].choices})),
+            )
             for phi in block.phis
             if phi in used
         ]

@@ -36,9 +36,7 @@ class Survey:
         self._texts, self._offsets = words
         self._next = 0
         self._qualnames: dict[str, int] = {}
-        self._visit: dict[type, Callable[[Any], None]] = {
-            kind: getattr(self, name) for kind, name in _METHODS.items()
-        }
+        self._visit: dict[type, Callable[[Any], None]] = {kind: getattr(self, name) for kind, name in _METHODS.items()}
         self.scope = Scope("module", None, "", "", 0)
 
     def run(self, module: cst.Module) -> None:

@@ -92,7 +92,9 @@ class _Effort:
         self.terms = 0
         depth = len(self.outer)
         if depth > MAX_NESTING:
-            raise Refused(0, f"nesting deeper than {MAX_NESTING} (limit); simplify the expression or leave the file out")
+            raise Refused(
+                0, f"nesting deeper than {MAX_NESTING} (limit); simplify the expression or leave the file out"
+            )
         if depth > 20:
             self.spent += 8 * depth
 
@@ -104,10 +106,14 @@ class _Effort:
         """Close a run of terms without a separator."""
         if self.terms > 100:
             if self.terms > MAX_TERMS:
-                raise Refused(0, f"more than {MAX_TERMS} terms in one expression (limit); split it or leave the file out")
+                raise Refused(
+                    0, f"more than {MAX_TERMS} terms in one expression (limit); split it or leave the file out"
+                )
             self.spent += self.terms * self.terms // 4
             if self.spent > MAX_EFFORT:
-                raise Refused(0, "expressions too long and too deep to read in reasonable time (limit); leave the file out")
+                raise Refused(
+                    0, "expressions too long and too deep to read in reasonable time (limit); leave the file out"
+                )
         self.terms = 0
 
     def branch(self, word: str, column: int) -> None:
@@ -203,7 +209,9 @@ class _Scanner:
         raw = "r" in start[:2].lower()
         self.formats += 1
         if self.formats > MAX_NESTING:
-            raise Refused(0, f"nesting deeper than {MAX_NESTING} (limit); simplify the expression or leave the file out")
+            raise Refused(
+                0, f"nesting deeper than {MAX_NESTING} (limit); simplify the expression or leave the file out"
+            )
         position = self._text(position, quote, raw, False)
         self.formats -= 1
         if self.text.startswith(quote, position):
@@ -220,7 +228,11 @@ class _Scanner:
             char = text[position]
             if char == "\\":
                 named = not raw and text.startswith("\\N{", position)
-                position = text.find("}", position) + 1 or size if named else position + (1 if text[position + 1 : position + 2] in "{}" else 2)
+                position = (
+                    text.find("}", position) + 1 or size
+                    if named
+                    else position + (1 if text[position + 1 : position + 2] in "{}" else 2)
+                )
             elif char == "{":
                 if not in_spec and text.startswith("{{", position):
                     position += 2

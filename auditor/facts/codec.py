@@ -205,7 +205,22 @@ def _field(row: Any) -> FieldFacts:
 
 
 def _function(row: Any) -> FunctionFacts:
-    (qualname, name, kind, scope, params, returns, decorators, is_async, is_generator, line, column, end_line, blocks, names) = _list(row)
+    (
+        qualname,
+        name,
+        kind,
+        scope,
+        params,
+        returns,
+        decorators,
+        is_async,
+        is_generator,
+        line,
+        column,
+        end_line,
+        blocks,
+        names,
+    ) = _list(row)
     reader = _Blocks(_list(blocks))
     return FunctionFacts(
         _string(qualname),
@@ -274,7 +289,9 @@ class _Blocks:
             for row in _list(rows):
                 made.append(self._instruction(dst, row))
                 dst += row[0] not in _EFFECT_TAGS
-            blocks.append(Block(tuple(made), self._end(end), tuple([self._target(number) for number in _list(handlers)])))
+            blocks.append(
+                Block(tuple(made), self._end(end), tuple([self._target(number) for number in _list(handlers)]))
+            )
         return tuple(blocks)
 
     def value(self, part: Any) -> Value:
