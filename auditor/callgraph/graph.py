@@ -1,0 +1,133 @@
+"""The call graph of a linked program, frozen: which frame calls which, where; who is never called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from auditor.facts import Attr, Call, Enter, Value
+from auditor.link import Bound, ClassObject, Code, Frame, Function, Instance, Linker
+
+FrameKey: TypeAlias = tuple[str, Instance | None]
+"""A function (qualified name) in a context (the tracked object it runs on, or None)."""
+
+
+class CallSite(NamedTuple):
+    """One call of ``callee`` in a frame: ``value`` is that of the call instruction, ``block`` and ``index`` where it stands,
+    ``receiver`` the object the callee is bound to, ``implicit`` for properties and context managers."""
+
+    block: int
+    index: int
+    value: Value
+    callee: FrameKey
+    receiver: Instance | None
+    implicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallGraph:
+    """``calls``: frame -> its resolved call sites in evaluation order. ``callers``: the same turned round."""
+
+    frames: Mapping[FrameKey, Frame]
+    calls: Mapping[FrameKey, tuple[CallSite, ...]]
+    callers: Mapping[FrameKey, tuple[tuple[FrameKey, CallSite], ...]]
+
+    def code(self, key: FrameKey) -> Code:
+        return self.frames[key].code
+
+    def entries(self) -> Iterable[FrameKey]:
+        """Frames that no resolved call reaches."""
+        return (key for key in self.frames if key not in self.callers)
+
+    def reaching(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
+        """``start`` and every frame that can call into it, at any distance."""
+        seen = set(start)
+        todo = list(seen)
+        while todo:
+            for caller, _ in self.callers.get(todo.pop(), ()):
+                if caller not in seen:
+                    seen.add(caller)
+                    todo.append(caller)
+        return frozenset(seen)
+
+
+def freeze(linker: Linker) -> CallGraph:
+    """Read the call graph off the solved program."""
+    calls = {key: tuple(_calls(linker, frame)) for key, frame in linker.frames.items()}
+    callers: dict[FrameKey, list[tuple[FrameKey, CallSite]]] = {}
+    for key, sites in calls.items():
+        for site in sites:
+            callers.setdefault(site.callee, []).append((key, site))
+    return CallGraph(dict(linker.frames), calls, {key: tuple(found) for key, found in callers.items()})
+
+
+def _calls(linker: Linker, frame: Frame) -> Iterable[CallSite]:
+    for block, content in enumerate(frame.code.facts.blocks):
+        for index, one in enumerate(content.instructions):
+            if type(one) is Call:
+                for callee, receiver in _callees(linker, frame, one, block):
+                    yield CallSite(block, index, one.dst, callee, receiver, implicit=False)
+            elif type(one) is Attr:
+                for callee, receiver in _properties(linker, frame, one, block):
+                    yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
+            elif type(one) is Enter:
+                for callee, receiver in _managers(linker, frame, one, block):
+                    yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
+
+
+def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tuple[FrameKey, Instance | None]]:
+    found: dict[FrameKey, Instance | None] = {}
+    for target in sorted(linker.view(frame, one.func, block), key=str):
+        if isinstance(target, Bound) and isinstance(target.receiver, Instance):
+            key = (target.function, target.receiver if linker.context_of(target.receiver) else None)
+            found.setdefault(key, target.receiver)
+        elif isinstance(target, Bound | Function):
+            for key in _unbound(linker, frame, one, target.function, block):
+                found.setdefault(key, key[1])
+        elif isinstance(target, ClassObject):
+            for key, made in _constructors(linker, frame, one, target.cls):
+                found.setdefault(key, made)
+        elif isinstance(target, Instance):
+            methods = linker.hierarchy.applicable(target.cls, linker.functions)
+            for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
+                found.setdefault((method, target if linker.context_of(target) else None), target)
+    for name, context in linker.calls.get((frame.code.name, one.dst), ()):
+        if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
+            found.setdefault((name, None), None)
+    return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
+
+
+def _unbound(linker: Linker, frame: Frame, one: Call, function: str, block: int) -> Iterable[FrameKey]:
+    if (function, None) in linker.frames:
+        yield function, None
+    elif one.arguments:
+        for target in linker.view(frame, one.arguments[0].value, block):
+            if isinstance(target, Instance) and (function, target) in linker.frames:
+                yield function, target
+
+
+def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable[tuple[FrameKey, Instance]]:
+    for made in linker.graph.points_to(frame.node(one.dst)):
+        if isinstance(made, Instance) and made.cls == cls and (made.line, made.column) == (one.at.line, one.at.column):
+            for method in linker.hierarchy.applicable(cls, linker.functions).get("__init__", ())[:1]:
+                yield (method, made if linker.context_of(made) else None), made
+
+
+def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable[tuple[FrameKey, Instance]]:
+    found: dict[FrameKey, Instance] = {}
+    for target in sorted(linker.view(frame, one.base, block), key=str):
+        if isinstance(target, Instance):
+            for method in linker.hierarchy.applicable(target.cls, linker.functions).get(one.name, ())[:1]:
+                if linker.is_property(method):
+                    found.setdefault((method, target if linker.context_of(target) else None), target)
+    return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
+
+
+def _managers(linker: Linker, frame: Frame, one: Enter, block: int) -> Iterable[tuple[FrameKey, Instance]]:
+    for target in sorted(linker.view(frame, one.manager, block), key=str):
+        if isinstance(target, Instance):
+            for method in linker.hierarchy.applicable(target.cls, linker.functions).get("__enter__", ())[:1]:
+                key = (method, target if linker.context_of(target) else None)
+                if key in linker.frames:
+                    yield key, target

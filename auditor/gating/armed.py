@@ -1,0 +1,183 @@
+"""Which objects have a counter: arming calls, the objects they reach and in which order (DESIGN.md §2.5).
+
+An *arming call* gives an object its counter, or None. A wrapper that passes None to its inner pool while it is armed itself
+*disarms* it: the wrapper's arming comes last, whatever was registered on the inner pool before.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from auditor.facts import Argument, Call, Const, Phi
+from auditor.link import Code, Instance, Linker
+from auditor.spec import Arming, EngineSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One arming call as it reaches one object. ``counter`` is False for None; ``wrapper`` is the object in whose own
+    arming method the call stands."""
+
+    path: str
+    line: int
+    function: str
+    counter: bool
+    wrapper: Instance | None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``kind``: ``armed``, ``disarmed`` (None last), ``unset`` (never registered), ``unclear`` (order cannot be told)."""
+
+    kind: str
+    why: str
+    registration: Registration | None = None
+
+
+class Armed:
+    """Answers for every object; built once from the linked program."""
+
+    def __init__(self, linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> None:
+        self._linker = linker
+        self._spec = spec
+        self._registrations = _registrations(linker, spec, product)
+        self._states: dict[Instance, State] = {}
+        self.unresolved = _unresolved(linker, spec, product)
+        self.loaded = self._loaded()
+        self.scenarios = self._scenarios()
+
+    def state(self, one: Instance) -> State:
+        """What ``one``'s counter is when loads run."""
+        known = self._states.get(one)
+        if known is None:
+            self._states[one] = State("unclear", "its arming depends on itself")
+            known = self._states[one] = self._decide(one)
+        return known
+
+    def _decide(self, one: Instance) -> State:
+        found = self._registrations.get(one, ())
+        given = [event for event in found if event.counter]
+        cleared = [event for event in found if not event.counter]
+        by_wrapper = [event for event in cleared if event.wrapper is not None and self.state(event.wrapper).kind == "armed"]
+        if by_wrapper:
+            event = by_wrapper[0]
+            why = f"{_short(event.wrapper)} takes its counter away at {event.path}:{event.line} when it is armed itself"
+            return State("disarmed", why, event)
+        outer = [event for event in cleared if event.wrapper is None]
+        if given and outer:
+            event = outer[0]
+            return State("unclear", f"a counter at {given[0].path}:{given[0].line} and None at {event.path}:{event.line}: which is last cannot be told", event)
+        if given:
+            return State("armed", f"registered at {given[0].path}:{given[0].line}", given[0])
+        if cleared:
+            return State("disarmed", f"only None is ever registered, at {cleared[0].path}:{cleared[0].line}", cleared[0])
+        return State("unset", "no counter is ever registered on it")
+
+    def _loaded(self) -> frozenset[Instance]:
+        """Objects whose buffers a load can write: armed ones, and what they are made of."""
+        start = [one for one, events in self._registrations.items() if any(event.counter for event in events)]
+        inner: dict[Instance, list[Instance]] = {}
+        for (owner, name), node in self._linker.fields.items():
+            if isinstance(owner, Instance) and not name.startswith("["):
+                inner.setdefault(owner, []).extend(self._parts(node))
+        seen, queue = set(start), deque(start)
+        while queue:
+            for part in inner.get(queue.popleft(), ()):
+                if part not in seen:
+                    seen.add(part)
+                    queue.append(part)
+        return frozenset(seen)
+
+    def _parts(self, node: int, depth: int = 0) -> list[Instance]:
+        found: list[Instance] = []
+        for one in self._linker.graph.points_to(node):
+            if isinstance(one, Instance):
+                if self._linker.context_of(one):
+                    found.append(one)
+            elif depth < 2 and (one, "[*]") in self._linker.fields:
+                found.extend(self._parts(self._linker.fields[one, "[*]"], depth + 1))
+        return found
+
+    def _scenarios(self) -> tuple[Registration, ...]:
+        """The outermost arming calls, each one way in which loading is set up."""
+        found = {(event.path, event.line): event for events in self._registrations.values() for event in events
+                 if event.counter and event.wrapper is None}
+        return tuple(found[key] for key in sorted(found))
+
+
+def is_null(code: Code, argument: Argument, depth: int = 0) -> bool:
+    """Whether an argument is certainly None."""
+    return _null_value(code, argument.value, depth)
+
+
+def _null_value(code: Code, value: int, depth: int) -> bool:
+    one = code.defined.get(value)
+    if type(one) is Const:
+        return one.value is None
+    return type(one) is Phi and depth < 4 and all(_null_value(code, choice, depth + 1) for _, choice in one.choices if choice >= 0)
+
+
+def _registrations(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> dict[Instance, tuple[Registration, ...]]:
+    found: dict[Instance, list[Registration]] = {}
+    methods = {one.method: one for one in spec.arming}
+    for (name, context), frame in linker.frames.items():
+        if not product(frame.code.path):
+            continue
+        for (caller, value), callees in _calls_of(linker, name):
+            call = frame.code.defined.get(value)
+            if type(call) is not Call or caller != name:
+                continue
+            for callee, receiver in callees:
+                arming = methods.get(linker.codes[callee].facts.name)
+                if arming is None or receiver is None or not _reaches(linker, frame, call, receiver):
+                    continue
+                argument = _argument(call, arming, linker.codes[callee])
+                if argument is None:
+                    continue
+                wrapper = context if frame.code.facts.name in methods else None
+                event = Registration(frame.code.path, call.at.line, name, not is_null(frame.code, argument), wrapper)
+                if event not in found.setdefault(receiver, []):
+                    found[receiver].append(event)
+    return {one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.wrapper)))) for one, events in found.items()}
+
+
+def _calls_of(linker: Linker, name: str) -> list[tuple[tuple[str, int], set[tuple[str, Instance | None]]]]:
+    code = linker.codes[name]
+    return [((name, value), linker.calls[name, value]) for value in code.defined if (name, value) in linker.calls]
+
+
+def _reaches(linker: Linker, frame: object, call: Call, receiver: Instance) -> bool:
+    """Whether in this frame the called method is bound to ``receiver`` (calls are recorded for all frames of a function)."""
+    node = frame.node(call.func)  # type: ignore[attr-defined]
+    return any(getattr(one, "receiver", None) == receiver for one in linker.graph.points_to(node))
+
+
+def _argument(call: Call, arming: Arming, callee: Code) -> Argument | None:
+    positional = [one for one in call.arguments if one.kind == "pos"]
+    if arming.argument < len(positional):
+        return positional[arming.argument]
+    names = [one.name for one in callee.facts.params][1:]
+    if arming.argument < len(names):
+        return next((one for one in call.arguments if one.kind == "key" and one.name == names[arming.argument]), None)
+    return None
+
+
+def _unresolved(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> tuple[tuple[str, int], ...]:
+    """Arming calls whose receiver nobody knows."""
+    methods = {one.method for one in spec.arming}
+    found: set[tuple[str, int]] = set()
+    for frame in linker.frames.values():
+        if not product(frame.code.path):
+            continue
+        for one in frame.code.defined.values():
+            if type(one) is Call:
+                func = frame.code.defined.get(one.func)
+                if getattr(func, "name", None) in methods and hasattr(func, "base") and not linker.graph.sets[frame.node(one.func)]:
+                    found.add((frame.code.path, one.at.line))
+    return tuple(sorted(found))
+
+
+def _short(one: Instance | None) -> str:
+    return one.cls.rpartition(".")[2] if one is not None else "?"

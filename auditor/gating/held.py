@@ -1,0 +1,301 @@
+"""Which gates are certainly held at a point of a frame: a forward must-analysis over its control-flow graph.
+
+Transfer: a wait adds its gate; a call adds what every method it may run acquires; the branch on which there is no counter (or
+no load in flight) adds "nothing to wait for". Join: ``values.meet``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.dataflow import Graph, solve_forward
+from auditor.facts import Attr, Branch, Call, Const, FunctionFacts, Name, Op, Return, Value, expression
+from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
+from auditor.gating.values import Gate, Held, Place, Vacuous, meet
+from auditor.link import Code, Frame, Instance, Linker, successors
+from auditor.spec import EngineSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """At an instruction of a block these gates are acquired."""
+
+    block: int
+    index: int
+    gates: tuple[Gate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameState:
+    """The answer for one frame."""
+
+    events: tuple[Event, ...]
+    starts: Mapping[int, Held]
+    exits: Held
+
+    def at(self, block: int, index: int) -> Held:
+        """What is held just before instruction ``index`` of ``block``."""
+        held = set(self.starts.get(block, frozenset()))
+        for event in self.events:
+            if event.block == block and event.index < index:
+                held.update(event.gates)
+        return frozenset(held)
+
+
+EMPTY = FrameState((), {}, frozenset())
+
+
+class HeldGates:
+    """Computes and remembers the state of every frame that is asked for."""
+
+    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec) -> None:
+        self._linker = linker
+        self._graph = graph
+        self._spec = spec
+        self._primitives: dict[str, tuple[tuple[int, int, Call, str], ...]] = {}
+        self._states: dict[FrameKey, FrameState] = {}
+        self._busy: set[FrameKey] = set()
+        self._flows: dict[str, Graph] = {}
+        start = [key for key in graph.frames if self.primitives(graph.code(key))]
+        self.acquiring = graph.reaching(start)
+        """Frames from which a wait can be reached."""
+        self._counters = frozenset(one.counter for one in spec.gates)
+
+    def flow(self, code: Code) -> Graph:
+        known = self._flows.get(code.name)
+        if known is None:
+            blocks = code.facts.blocks
+            known = self._flows[code.name] = Graph(0, {index: successors(block) for index, block in enumerate(blocks)})
+        return known
+
+    def state(self, key: FrameKey) -> FrameState:
+        """The state of a frame; a recursive question is answered "nothing held"."""
+        known = self._states.get(key)
+        if known is not None:
+            return known
+        if key in self._busy or key not in self.acquiring:
+            return EMPTY
+        self._busy.add(key)
+        known = self._states[key] = self._solve(key)
+        self._busy.discard(key)
+        return known
+
+    def _solve(self, key: FrameKey) -> FrameState:
+        frame = self._graph.frames[key]
+        events = tuple(self._events(key, frame))
+        function = frame.code.facts
+        by_block: dict[int, list[Gate]] = {}
+        for event in events:
+            by_block.setdefault(event.block, []).extend(event.gates)
+        refinements = self._refinements(frame)
+
+        def transfer(block: int, held: Held) -> Mapping[int, Held]:
+            after = held | frozenset(by_block.get(block, ()))
+            content = function.blocks[block]
+            # a handler sees the state at the start of the block
+            return {
+                target: (held if target in content.handlers else after) | refinements.get((block, target), frozenset())
+                for target in successors(content)
+            }
+
+        starts = solve_forward(self.flow(frame.code), frozenset(), transfer, meet)
+        return FrameState(events, starts, _at_returns(function, starts, by_block))
+
+    # ------------------------------------------------------------ events
+
+    def primitives(self, code: Code) -> tuple[tuple[int, int, Call, str], ...]:
+        """The waits in a function: (block, index, call, name of the counter attribute or "")."""
+        known = self._primitives.get(code.name)
+        if known is None:
+            known = self._primitives[code.name] = tuple(self._find_primitives(code))
+        return known
+
+    def _find_primitives(self, code: Code) -> Iterable[tuple[int, int, Call, str]]:
+        methods = {one.method: one for one in self._spec.gates}
+        counters = {one.counter for one in self._spec.gates}
+        for number, block in enumerate(code.facts.blocks):
+            for index, one in enumerate(block.instructions):
+                func = code.defined.get(one.func) if type(one) is Call else None
+                if type(func) is Attr and func.name in methods:
+                    base = code.defined.get(func.base)
+                    yield number, index, one, base.name if type(base) is Attr and base.name in counters else ""  # type: ignore[misc]
+
+    def _events(self, key: FrameKey, frame: Frame) -> Iterable[Event]:
+        for block, index, call, counter in self.primitives(frame.code):
+            yield Event(block, index, (self._primitive_gate(frame, block, call, counter),))
+        grouped: dict[tuple[int, int, Value], list[CallSite]] = {}
+        for site in self._graph.calls[key]:
+            grouped.setdefault((site.block, site.index, site.value), []).append(site)
+        for (block, index, _), sites in grouped.items():
+            gates = tuple(self._call_gates(frame, sites))
+            if gates:
+                yield Event(block, index, gates)
+
+    def _primitive_gate(self, frame: Frame, block: int, call: Call, counter: str) -> Gate:
+        code = frame.code
+        func = code.defined[call.func]
+        base = code.defined.get(func.base)  # type: ignore[attr-defined]
+        primitive = next(one for one in self._spec.gates if one.method == func.name)  # type: ignore[attr-defined]
+        argument = next((one.value for index, one in enumerate(call.arguments) if index == primitive.argument), None)
+        layer = layer_of(code.defined, argument) if argument is not None else Layer(last=True)
+        place = Place(code.path, call.at.line, call.at.column, code.name)
+        text = expression(code.facts, call.dst)
+        if not counter:
+            return Gate(None, path_of(code.defined, func.base), layer, None, place, text, (place,))  # type: ignore[attr-defined]
+        owners = instances(self._linker, frame, base.base, block)  # type: ignore[union-attr]
+        return Gate(owners, path_of(code.defined, base.base), layer, None, place, text, (place,))  # type: ignore[union-attr]
+
+    def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
+        """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
+        relevant = [site for site in sites if site.callee in self.acquiring]
+        if not relevant:
+            return
+        call = frame.code.defined[sites[0].value]
+        found: dict[Gate, list[CallSite]] = {}
+        for site in relevant:
+            for gate in self.state(site.callee).exits:
+                if isinstance(gate, Gate):
+                    found.setdefault(self.into_caller(frame, call, site, gate), []).append(site)
+        receiver = receiver_path(frame.code, call)
+        for gate, holders in found.items():
+            if len(holders) == len(sites):
+                yield gate
+            elif receiver is not None and gate.only is None:
+                objects = frozenset(site.receiver for site in holders if site.receiver is not None)
+                if objects:
+                    yield replace(gate, only=(receiver, objects))
+
+    def into_caller(self, frame: Frame, call: object, site: CallSite, gate: Gate) -> Gate:
+        """A callee's gate in the caller's terms."""
+        callee = self._graph.code(site.callee)
+        argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
+        layer = substitute(gate.layer, lambda name: _layer_argument(frame.code, argument, name), f"{site.value}!")
+        place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)  # type: ignore[attr-defined]
+        through = path_into(frame.code, argument, gate.through)
+        return Gate(gate.owners, through, layer, None, gate.place, gate.text, (place, *gate.chain))
+
+    # ------------------------------------------------------------ branches
+
+    def _refinements(self, frame: Frame) -> dict[tuple[int, int], Held]:
+        found: dict[tuple[int, int], Held] = {}
+        for number, block in enumerate(frame.code.facts.blocks):
+            if type(block.end) is Branch and block.end.then != block.end.orelse:
+                for side, target in ((True, block.end.then), (False, block.end.orelse)):
+                    vacuous = self._nothing_to_wait_for(frame, number, block.end.test, side=side)
+                    if vacuous is not None:
+                        found[number, target] = frozenset({vacuous})
+        return found
+
+    def _nothing_to_wait_for(self, frame: Frame, block: int, test: Value, *, side: bool) -> Vacuous | None:
+        """The test, on this side, says that there is no counter or that no load is in flight."""
+        code = frame.code
+        one = code.defined.get(test)
+        if type(one) is Op and one.operator == "not":
+            return self._nothing_to_wait_for(frame, block, one.operands[0], side=not side)
+        if type(one) is Op and one.operator in ("is", "is not", "==", "!=") and len(one.operands) == 2:
+            null = code.defined.get(one.operands[1])
+            if type(null) is Const and null.value is None and side == (one.operator in ("is", "==")):
+                return self._owner(frame, block, one.operands[0])
+        elif type(one) is Op and not side:
+            for flight in self._spec.in_flight:
+                left, right = code.defined.get(one.operands[0]), code.defined.get(one.operands[-1])
+                same = type(left) is Attr and left.name == flight.attribute and one.operator == flight.operator
+                if same and type(right) is Const and right.value == flight.value:
+                    return self._owner(frame, block, left.base)  # type: ignore[union-attr]
+        elif not side and type(one) is Attr:
+            return self._owner(frame, block, test)
+        return None
+
+    def _owner(self, frame: Frame, block: int, counter: Value) -> Vacuous | None:
+        code = frame.code
+        one = code.defined.get(counter)
+        if type(one) is Attr and one.name in self._counters:
+            return Vacuous(instances(self._linker, frame, one.base, block), path_of(code.defined, one.base))
+        path = path_of(code.defined, counter)
+        waited = {gate_path for *_, gate_path in self._loose_counters(frame)}
+        return Vacuous(None, path) if path in waited else None
+
+    def _loose_counters(self, frame: Frame) -> Iterable[tuple[Path]]:
+        for _, _, call, counter in self.primitives(frame.code):
+            if not counter:
+                func = frame.code.defined[call.func]
+                yield (path_of(frame.code.defined, func.base),)  # type: ignore[attr-defined]
+
+
+def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: Mapping[int, list[Gate]]) -> Held:
+    held: Held | None = None
+    for number, block in enumerate(function.blocks):
+        if number in starts and type(block.end) is Return:
+            here = starts[number] | frozenset(by_block.get(number, ()))
+            held = here if held is None else meet(held, here)
+    return held if held is not None else frozenset()
+
+
+def instances(linker: Linker, frame: Frame, value: Value, block: int) -> frozenset[Instance]:
+    """The in-tree objects that a value points to."""
+    return frozenset(one for one in linker.view(frame, value, block) if isinstance(one, Instance))
+
+
+def receiver_path(code: Code, call: object) -> Path | None:
+    """The path of the object that a method is called on (or a property read of)."""
+    if type(call) is Attr:
+        return path_of(code.defined, call.base)
+    func = code.defined.get(getattr(call, "func", -1))
+    if type(func) is not Attr:
+        return None
+    base = code.defined.get(func.base)
+    if type(base) is Call and type(called := code.defined.get(base.func)) is Name and called.name == "super" and code.facts.params:
+        return Path(code.facts.params[0].name)
+    return path_of(code.defined, func.base)
+
+
+def arguments_of(code: Code, call: object, callee: FunctionFacts, *, implicit: bool) -> dict[str, Value | Path]:
+    """Parameter name -> the caller's value for it (of a bound receiver: its path)."""
+    found: dict[str, Value | Path] = {}
+    positional = [one.name for one in callee.params if one.kind in ("posonly", "pos")]
+    receiver = receiver_path(code, call)
+    if callee.name == "__init__" and not _calls_by_name(code, call, "__init__"):
+        receiver = Path(f"%{call.dst}")  # type: ignore[attr-defined]
+    bound = receiver is not None and callee.scope != "" and not any("staticmethod" in one for one in callee.decorators)
+    if bound and positional:
+        found[positional[0]] = receiver  # type: ignore[assignment]
+        positional = positional[1:]
+    if implicit or type(call) is not Call:
+        return found
+    place = 0
+    for one in call.arguments:
+        if one.kind == "pos" and place < len(positional):
+            found[positional[place]] = one.value
+            place += 1
+        elif one.kind == "key":
+            found[one.name] = one.value
+    return found
+
+
+def _calls_by_name(code: Code, call: object, name: str) -> bool:
+    func = code.defined.get(getattr(call, "func", -1))
+    return type(func) is Attr and func.name == name
+
+
+def _layer_argument(code: Code, arguments: Mapping[str, Value | Path], name: str) -> Layer | None:
+    given = arguments.get(name)
+    if given is None:
+        return None
+    return Layer(((given, 1),)) if isinstance(given, Path) else layer_of(code.defined, given)
+
+
+def layer_into(code: Code, call: object, callee: FunctionFacts, layer: Layer, mark: str, *, implicit: bool) -> Layer:
+    """A callee's layer expression in the caller's terms."""
+    arguments = arguments_of(code, call, callee, implicit=implicit)
+    return substitute(layer, lambda name: _layer_argument(code, arguments, name), mark)
+
+
+def path_into(code: Code, arguments: Mapping[str, Value | Path], path: Path | None) -> Path | None:
+    """A callee's path in the caller's terms; None where the caller cannot name it."""
+    if path is None or path.root not in arguments:
+        return path if path is not None and path.root.startswith(":") else None
+    given = arguments[path.root]
+    base = given if isinstance(given, Path) else path_of(code.defined, given)
+    return Path(base.root, base.names + path.names)

@@ -1,0 +1,487 @@
+"""Where guarded storage comes from, where it is read, and which reads no gate covers: procedure summaries, bottom-up.
+
+A *handle* is a value that denotes guarded storage; it is followed through aliases, returns and parameters to the uses that
+read its elements. An uncovered use is a *need*; a need goes up to the callers until a gate covers it or an entry point is
+reached. ``requires`` of a function are its needs, ``acquires`` its gates (Clang thread safety's words).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Bind,
+    Branch,
+    Build,
+    Call,
+    Const,
+    Item,
+    Iterate,
+    Name,
+    Op,
+    Param,
+    Return,
+    SetAttr,
+    SetItem,
+    Value,
+    Yield,
+)
+from auditor.gating.armed import Armed
+from auditor.gating.held import HeldGates, arguments_of, instances, layer_into, path_into, receiver_path
+from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of
+from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, User, users
+from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
+from auditor.link import Code, Frame, Instance, Linker
+from auditor.spec import EngineSpec, matcher
+
+MAX_NEEDS = 400
+"""Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What one frame gives its callers."""
+
+    needs: list[Need] = field(default_factory=list)
+    returns: list[Handle] = field(default_factory=list)
+    reads: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a handle."""
+
+    kind: str
+    block: int
+    index: int
+    line: int
+    column: int
+    what: str
+
+
+class Needs:
+    """Computes summaries on demand and records what became of every touch."""
+
+    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, armed: Armed) -> None:
+        self._linker = linker
+        self._graph = graph
+        self._spec = spec
+        self._held = held
+        self._armed = armed
+        self.is_buffer = matcher(spec.buffers)
+        self.is_accessor = matcher(spec.accessors)
+        self._is_host = matcher(spec.host_side)
+        self._uses = spec.uses
+        self._kernels = {one.name: one for one in spec.kernels}
+        self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
+        self._summaries: dict[FrameKey, Summary] = {}
+        self._busy: set[FrameKey] = set()
+        self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
+        self.outcomes: dict[Touch, list[Outcome]] = {}
+        sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
+        self.relevant = graph.reaching(sources)
+        """Frames that can reach guarded storage."""
+
+    def _has_source(self, frame: Frame) -> bool:
+        return any(type(one) is Attr and self.is_buffer(one.name) for one in frame.code.defined.values())
+
+    # ------------------------------------------------------------ summaries
+
+    def summary(self, key: FrameKey) -> Summary:
+        known = self._summaries.get(key)
+        if known is not None:
+            return known
+        if key in self._busy or key not in self.relevant:
+            return Summary()
+        self._busy.add(key)
+        made = self._summarise(key)
+        self._busy.discard(key)
+        self._summaries[key] = made
+        return made
+
+    def _summarise(self, key: FrameKey) -> Summary:
+        frame = self._graph.frames[key]
+        made = Summary()
+        needs: dict[tuple[object, ...], Need] = {}
+        for need in self._callee_needs(key, frame):
+            made.reads = True
+            self._settle(key, frame, need, needs)
+        for value, handle in self._handles(key, frame):
+            self._follow(key, frame, value, handle, made, needs)
+        made.needs = list(needs.values())
+        return made
+
+    # ------------------------------------------------------------ handles
+
+    def _handles(self, key: FrameKey, frame: Frame) -> Iterator[tuple[Value, Handle]]:
+        code = frame.code
+        by_value: dict[Value, list[CallSite]] = {}
+        for site in self._graph.calls[key]:
+            by_value.setdefault(site.value, []).append(site)
+        for number, block in enumerate(code.facts.blocks):
+            for one in block.instructions:
+                if type(one) is Attr and self.is_buffer(one.name) and one.dst not in by_value:
+                    yield from self._raw(key, frame, number, one)
+                elif type(one) in (Call, Attr) and one.dst in by_value:  # type: ignore[union-attr]
+                    for site in by_value[one.dst]:  # type: ignore[union-attr]
+                        yield from self._returned(key, frame, one, site)
+
+    def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
+        code = frame.code
+        place = Place(code.path, one.at.line, one.at.column, code.name)
+        owners = [key[1]] if key[1] is not None and one.base == 0 else instances(self._linker, frame, one.base, block)
+        for owner in sorted(owners, key=str):
+            if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
+                continue
+            touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
+            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), frozenset(), (hop,))
+
+    def _returned(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Iterator[tuple[Value, Handle]]:
+        if site.callee not in self.relevant:
+            return
+        summary = self.summary(site.callee)
+        for handle in summary.returns:
+            touches = self._touched(frame, one, site, handle.touches)
+            hop = self._call_hop(key, frame, one, site)
+            callee = self._graph.code(site.callee)
+            layer = layer_into(frame.code, one, callee.facts, handle.layer, f"{site.value}!", implicit=site.implicit)
+            held = frozenset(
+                self._held.into_caller(frame, one, site, gate) for gate in handle.held if isinstance(gate, Gate)
+            )
+            yield one.dst, replace(handle, layer=layer, touches=touches, held=held, hops=(hop, *handle.hops))
+
+    def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
+        name = self._called_name(frame.code, one)
+        if site.receiver is None or not self._linker.context_of(site.receiver):
+            return touches
+        if not self.is_accessor(name) and not (type(one) is Attr and self.is_buffer(name)):
+            return touches
+        kind = "attribute" if site.implicit else "call"
+        touch = Touch(frame.code.path, one.at.line, one.at.column, name, kind, site.receiver, site.callee[0])
+        return (touch, *touches)
+
+    @staticmethod
+    def _called_name(code: Code, one: Call | Attr) -> str:
+        if type(one) is Attr:
+            return one.name
+        func = code.defined.get(one.func)  # type: ignore[union-attr]
+        if type(func) is Attr:
+            return func.name
+        if type(func) is Name:
+            return func.name
+        if type(func) is Call and len(func.arguments) >= 2:  # getattr(x, "name")(…)
+            constant = code.defined.get(func.arguments[1].value)
+            return constant.value if type(constant) is Const and isinstance(constant.value, str) else ""
+        return ""
+
+    def _call_hop(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Hop:
+        place = Place(frame.code.path, one.at.line, one.at.column, frame.code.name)
+        return Hop(key, place, f"calls {_tail(site.callee[0])}")
+
+    # ------------------------------------------------------------ uses
+
+    def _follow(
+        self, key: FrameKey, frame: Frame, value: Value, handle: Handle, made: Summary, needs: dict[tuple[object, ...], Need]
+    ) -> None:
+        used = False
+        for use, now in self._trace(key, frame, value, handle):
+            used = True
+            if use.kind == "returned":
+                state = self._held.state(key).at(use.block, use.index)
+                made.returns.append(replace(now, held=now.held | frozenset(one for one in state if isinstance(one, Gate))))
+            elif use.kind == "element":
+                made.reads = True
+                place = Place(frame.code.path, use.line, use.column, frame.code.name)
+                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, (Hop(key, place, use.what), *now.hops))
+                self._settle_at(key, frame, need, use.block, use.index, needs, extra=now.held)
+            else:
+                for touch in now.touches:
+                    self._record(touch, Outcome("exempt", use.kind))
+        if not used:
+            for touch in handle.touches:
+                self._record(touch, Outcome("exempt", "metadata"))
+
+    def _trace(self, key: FrameKey, frame: Frame, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
+        """Every use of ``value``, with the handle as it is there."""
+        code = frame.code
+        table = self.users(code)
+        seen: set[tuple[Value, bool]] = set()
+        todo = [(value, handle)]
+        while todo:
+            current, now = todo.pop()
+            if (current, now.selected) in seen:
+                continue
+            seen.add((current, now.selected))
+            for user in table.get(current, ()):
+                for kind, target, then in self._use(key, frame, current, user, now):
+                    if kind == "alias":
+                        todo.append((target, then))
+                    else:
+                        at = getattr(user.instruction, "at", code.facts.at)
+                        what = self._describe(code, user.instruction, current)
+                        yield Use(kind, user.block, user.index, at.line, at.column, what), now
+
+    def users(self, code: Code) -> Mapping[Value, tuple[User, ...]]:
+        known = self._users.get(code.name)
+        if known is None:
+            known = self._users[code.name] = users(code.facts)
+        return known
+
+    def _use(self, key: FrameKey, frame: Frame, value: Value, user: User, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
+        one = user.instruction
+        if type(one) is Attr:
+            return self._attribute(frame, one, handle)
+        if type(one) is Item:
+            return self._subscript(frame, one, value, handle)
+        if type(one) is Call:
+            return self._argument_use(key, frame, one, value, handle)
+        if type(one) is SetItem:
+            return [("store", NOTHING, handle)] if one.base == value else [("escape", NOTHING, handle)] if one.value == value else []
+        if type(one) in ALIASES:
+            return [("alias", one.dst, handle)]  # type: ignore[attr-defined]
+        if type(one) is Iterate:
+            layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
+            return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
+        if type(one) is Op:
+            return [("metadata" if one.operator in NULL_TESTS or self._against_none(frame.code, one) else "element", NOTHING, handle)]
+        if type(one) in (Return, Yield):
+            return [("returned", NOTHING, handle)]
+        if type(one) in (SetAttr, Bind):
+            return [("escape", NOTHING, handle)] if one.value == value else []  # type: ignore[attr-defined]
+        return [("metadata", NOTHING, handle)] if type(one) is Branch else []
+
+    @staticmethod
+    def _against_none(code: Code, one: Op) -> bool:
+        return one.operator in ("==", "!=", "not") and any(
+            type(code.defined.get(value)) is Const and code.defined[value].value is None for value in one.operands  # type: ignore[attr-defined]
+        )
+
+    def _attribute(self, frame: Frame, one: Attr, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
+        uses = self._uses
+        calls = [user for user in self.users(frame.code).get(one.dst, ()) if type(user.instruction) is Call and user.instruction.func == one.dst]
+        if one.name in uses.metadata:
+            return [("metadata", NOTHING, handle)]
+        if one.name in uses.address:
+            return [("address", NOTHING, handle)]
+        if one.name in uses.stores:
+            return [("store", NOTHING, handle)]
+        if one.name in uses.views:
+            targets = [user.instruction.dst for user in calls] or [one.dst]  # type: ignore[attr-defined]
+            return [("alias", target, handle) for target in targets]
+        if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
+            return [("metadata", NOTHING, handle)]
+        return [("element", NOTHING, handle)]
+
+    def _subscript(self, frame: Frame, one: Item, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
+        if one.base != value:
+            return [("element", NOTHING, handle)]
+        if not handle.selected:
+            index = frame.code.defined.get(one.index)
+            if type(index) is Build and index.kind == "slice":
+                return [("alias", one.dst, handle)]
+            return [("alias", one.dst, replace(handle, layer=layer_of(frame.code.defined, one.index), selected=True))]
+        return [("alias", one.dst, handle)] if self._is_view_index(frame.code, one.index) else self._gather(frame, one, handle)
+
+    def _is_view_index(self, code: Code, index: Value) -> bool:
+        one = code.defined.get(index)
+        if type(one) is Build and one.kind == "tuple":
+            return all(self._is_view_index(code, part) for part in one.elements)
+        return type(one) is Const or (type(one) is Build and one.kind == "slice")
+
+    def _gather(self, frame: Frame, one: Item, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
+        """``buf[slots]``: a store if only assigned into, else a read."""
+        table = self.users(frame.code).get(one.dst, ())
+        if table and all(type(user.instruction) is SetItem and user.instruction.base == one.dst for user in table):
+            return [("store", NOTHING, handle)]
+        if table and all(type(user.instruction) is Attr for user in table):
+            names = {user.instruction.name for user in table}  # type: ignore[attr-defined]
+            if names <= set(self._uses.metadata):
+                return [("metadata", NOTHING, handle)]
+            if names <= set(self._uses.address) | set(self._uses.stores) | set(self._uses.metadata):
+                return [("address" if names & set(self._uses.address) else "store", NOTHING, handle)]
+        return [("element", NOTHING, handle)]
+
+    def _argument_use(self, key: FrameKey, frame: Frame, one: Call, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
+        name = self._called_name(frame.code, one)
+        if name in METADATA_CALLS or name.endswith("_like"):
+            return [("metadata", NOTHING, handle)]
+        if name in ALIAS_CALLS:
+            return [("alias", one.dst, handle)]
+        kernel = self._kernels.get(name)
+        found: list[tuple[str, Value, Handle]] = []
+        sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
+        for position, argument in enumerate(one.arguments):
+            if argument.value != value:
+                continue
+            if kernel is not None and (argument.name in kernel.stores or position in kernel.stores):
+                found.append(("store", NOTHING, handle))
+                continue
+            kinds = frozenset().union(*(self._parameter(site.callee, frame.code, one, argument.value) for site in sites)) if sites else frozenset({"element"})
+            found.extend(("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in sorted(kinds))
+        return found
+
+    def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
+        """What a callee does with the parameter that ``value`` becomes."""
+        facts = self._graph.code(callee).facts
+        for name, given in arguments_of(code, call, facts, implicit=False).items():
+            if given == value:
+                return self._parameter_kind(callee, name)
+        return frozenset({"element"})
+
+    def _parameter_kind(self, callee: FrameKey, name: str) -> frozenset[str]:
+        memo = (callee[0], name)
+        known = self._parameter_kinds.get(memo)
+        if known is None:
+            self._parameter_kinds[memo] = frozenset()  # a recursive call adds nothing of its own
+            frame = self._graph.frames[callee]
+            code = frame.code
+            position = next((one.dst for one in code.defined.values() if type(one) is Param and one.name == name), NOTHING)
+            nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+            some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
+            known = frozenset(use.kind for use, _ in self._trace(callee, frame, position, some)) or frozenset({"metadata"})
+            self._parameter_kinds[memo] = known
+        return known
+
+    @staticmethod
+    def _describe(code: Code, one: object, value: Value) -> str:
+        if type(one) is Call:
+            func = code.defined.get(one.func)
+            name = getattr(func, "name", "")
+            return f"passes it to {name}" if name else "passes it to a call"
+        if type(one) is Item:
+            return "reads elements of it"
+        if type(one) is Op:
+            return f"computes with it ({one.operator})"
+        if type(one) is Attr:
+            return f"reads it (.{one.name})"
+        return "uses it"
+
+    # ------------------------------------------------------------ settling
+
+    def _callee_needs(self, key: FrameKey, frame: Frame) -> Iterator[tuple[Need, CallSite]]:
+        for site in self._graph.calls[key]:
+            if site.callee not in self.relevant:
+                continue
+            call = frame.code.defined[site.value]
+            for need in self.summary(site.callee).needs[:MAX_NEEDS]:
+                yield self._need_into(key, frame, call, site, need), site
+
+    def _need_into(self, key: FrameKey, frame: Frame, call: object, site: CallSite, need: Need) -> Need:
+        callee = self._graph.code(site.callee)
+        layer = layer_into(frame.code, call, callee.facts, need.layer, f"{site.value}!", implicit=site.implicit)
+        touches = self._touched(frame, call, site, need.touches)  # type: ignore[arg-type]
+        near = tuple(replace(one, gate=self._held.into_caller(frame, call, site, one.gate)) for one in need.near)
+        hop = self._call_hop(key, frame, call, site)  # type: ignore[arg-type]
+        return replace(need, layer=layer, touches=touches, near=near, hops=(hop, *need.hops))
+
+    def _settle(self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], needs: dict[tuple[object, ...], Need]) -> None:
+        need, site = found
+        receiver = receiver_path(frame.code, frame.code.defined[site.value])
+        self._settle_at(key, frame, need, site.block, site.index, needs, bound=(receiver, site.receiver))
+
+    def _settle_at(
+        self,
+        key: FrameKey,
+        frame: Frame,
+        need: Need,
+        block: int,
+        index: int,
+        needs: dict[tuple[object, ...], Need],
+        *,
+        extra: Held = frozenset(),
+        bound: tuple[Path | None, Instance | None] = (None, None),
+    ) -> None:
+        """Cover ``need`` by what is held at this point, or keep it for the callers."""
+        exempt = self._exempt(frame, need)
+        if exempt is not None:
+            for touch in need.touches:
+                self._record(touch, exempt)
+            return
+        state = self._held.state(key).at(block, index)
+        near = list(need.near)
+        for gate in sorted((one for one in state | extra if isinstance(one, Gate)), key=lambda one: (one.place.path, one.place.line)):
+            verdict, why = self._covers(gate, need, bound)
+            if verdict:
+                for touch in need.touches:
+                    self._record(touch, Outcome("gated", why, gate, need, need.hops))
+                return
+            near.append(Near("layer" if verdict is False and why.startswith("the wait") else "unrelated" if verdict is None else "dead", gate, why))
+        near.extend(self._elsewhere(key, need, block, index, bound, state))
+        kept = replace(need, near=tuple(dict.fromkeys(near)))
+        old = needs.get(kept.key())
+        if old is None or len(kept.hops) < len(old.hops):
+            needs[kept.key()] = kept
+
+    def _covers(self, gate: Gate, need: Need, bound: tuple[Path | None, Instance | None]) -> tuple[bool | None, str]:
+        path, receiver = bound
+        owners = gate.owners
+        if gate.only is not None:
+            if path is None or gate.only[0] != path or receiver not in gate.only[1]:
+                return None, "the wait happens only for other objects"
+        if owners is not None and receiver in owners and gate.through == path is not None:
+            owners = frozenset({receiver})
+        if owners is not None:
+            states = [self._armed.state(one) for one in sorted(owners, key=str)]
+            if not states:
+                return None, "it is not known on which object the wait is"
+            bad = [one for one in states if one.kind != "armed"]
+            if bad:
+                return False, bad[0].why
+        return covers(gate.layer, need.layer)
+
+    def _elsewhere(
+        self, key: FrameKey, need: Need, block: int, index: int, bound: tuple[Path | None, Instance | None], state: Held
+    ) -> Iterator[Near]:
+        """Live gates of this function that are not held at the point: on other branches, or later."""
+        flow = self._held.flow(self._graph.code(key))
+        for event in self._held.state(key).events:
+            for gate in event.gates:
+                if gate in state or not self._covers(gate, need, bound)[0]:
+                    continue
+                before = event.block == block and event.index < index or _reaches(flow.successors, event.block, block)
+                yield Near("branch" if before else "after", gate, "not on every path" if before else "only after the read")
+
+    def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
+        owner = need.buffer.owner
+        if frame.code.owner and self._host_side(frame.code.owner):
+            return Outcome("exempt", "transfer-side", need=need)
+        if frame.code.facts.name == "__init__" and self._builds(frame, owner):
+            return Outcome("exempt", "no-load", need=need)
+        return None
+
+    def _builds(self, frame: Frame, owner: Instance) -> bool:
+        return frame.context is not None and (frame.context == owner or owner.owner == frame.context or frame.context.owner == owner)
+
+    def _host_side(self, cls: str) -> bool:
+        return any(self._is_host(base.rpartition(".")[2]) for base in self._linker.hierarchy.mro(cls))
+
+    def _record(self, touch: Touch, outcome: Outcome) -> None:
+        self.outcomes.setdefault(touch, []).append(outcome)
+
+
+def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        for target in successors.get(todo.pop(), ()):
+            if target == goal:
+                return True
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return False
+
+
+def _class(cls: str) -> str:
+    return cls.rpartition(".")[2]
+
+
+def _tail(function: str) -> str:
+    return ".".join(function.rsplit(".", 2)[-2:])
+
+
+__all__ = ["Needs", "Summary", "path_into"]

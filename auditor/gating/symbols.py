@@ -1,0 +1,221 @@
+"""Symbolic values: which layer an expression names, and which object a receiver is, in terms of a function's parameters.
+
+A *path* is a root (a parameter, or a value that cannot be looked behind) with the attributes read from it. A *layer
+expression* is a linear form over atoms; an atom is a path, or *derived*: the result of a call, a subscript or other arithmetic,
+which remembers the paths that it was computed from. Two forms are equal only if they are certainly the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from auditor.facts import NOTHING, Attr, Await, Build, Call, Const, Declare, Item, Iterate, Name, Op, Param, Phi, Unpack, Value
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Path:
+    """``root.name.name…``. ``root`` is a parameter name, or ``%`` and the number of a value of ``function``, or the dotted name of a
+    module-level thing behind ``:``."""
+
+    root: str
+    names: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return ".".join((self.root, *self.names))
+
+    def child(self, name: str) -> Path:
+        return Path(self.root, (*self.names, name))
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Derived:
+    """A number computed from ``sources`` in a way that is not followed; ``text`` tells two computations apart."""
+
+    text: str
+    sources: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Atom: TypeAlias = Path | Derived
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A linear form: the sum of ``terms`` (atom, factor) and ``constant``. ``last`` is set where it is known to be the
+    last layer, ``every`` for "all layers at once" (a buffer read without an index)."""
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    constant: int = 0
+    last: bool = False
+    every: bool = False
+
+    def __str__(self) -> str:
+        if self.every:
+            return "every layer"
+        parts = [f"{'' if index == 0 and factor > 0 else '+' if factor > 0 else '-'}{'' if abs(factor) == 1 else abs(factor)}{atom}"
+                 for index, (atom, factor) in enumerate(self.terms)]
+        if self.constant or not parts:
+            parts.append(f"{self.constant:+d}" if parts else str(self.constant))
+        return "".join(parts)
+
+    def plus(self, other: Layer, sign: int = 1) -> Layer:
+        factors: dict[Atom, int] = dict(self.terms)
+        for atom, factor in other.terms:
+            factors[atom] = factors.get(atom, 0) + sign * factor
+        terms = tuple(sorted(((a, f) for a, f in factors.items() if f), key=lambda one: str(one[0])))
+        return Layer(terms, self.constant + sign * other.constant)
+
+    def roots(self) -> frozenset[Path]:
+        """The paths that it is computed from."""
+        found: set[Path] = set()
+        for atom, _ in self.terms:
+            found.update(atom.sources if isinstance(atom, Derived) else (atom,))
+        return frozenset(found)
+
+    @property
+    def derived(self) -> bool:
+        return any(isinstance(atom, Derived) for atom, _ in self.terms)
+
+
+EVERY = Layer(every=True)
+FIRST_LAYER = ("start_layer",)
+"""Names of the attribute that holds an object's first layer: what separates a local index from a global one."""
+LAYER_COUNTS = ("num_layers", "layer_num", "num_hidden_layers")
+
+
+def path_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> Path:
+    """The path that ``value`` was read by."""
+    one = defined.get(value)
+    if type(one) is Attr:
+        return path_of(defined, one.base, depth + 1).child(one.name)
+    if type(one) is Param:
+        return Path(one.name)
+    if type(one) is Declare and one.source != NOTHING:
+        return path_of(defined, one.source, depth + 1)
+    if type(one) is Name:
+        return Path(f":{one.name}")
+    return Path(f"%{value}")
+
+
+def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> Layer:
+    """The layer expression that ``value`` is."""
+    one = defined.get(value)
+    if depth > 12:
+        return Layer(((Path(f"%{value}"), 1),))
+    if type(one) is Const and isinstance(one.value, int) and not isinstance(one.value, bool):
+        return Layer((), one.value)
+    if type(one) is Op and one.operator in ("+", "-") and len(one.operands) == 2:
+        left, right = (layer_of(defined, operand, depth + 1) for operand in one.operands)
+        made = left.plus(right, 1 if one.operator == "+" else -1)
+        last = one.operator == "-" and right == Layer((), 1) and _is_count(left)
+        return Layer(made.terms, made.constant, last=last)
+    if type(one) in (Call, Item, Op, Unpack, Build, Await, Iterate):
+        sources = tuple(sorted(_sources(defined, value, depth + 1)))
+        return Layer(((Derived(f"%{value}", sources), 1),))
+    if type(one) is Phi:
+        return _phi(defined, one, depth)
+    return Layer(((path_of(defined, value), 1),))
+
+
+def _phi(defined: Mapping[Value, object], one: Phi, depth: int) -> Layer:
+    """A variable that was given the same number on each path, or was computed from the same ones."""
+    forms = {layer_of(defined, value, depth + 6) for _, value in one.choices if value not in (NOTHING, one.dst)}
+    if len(forms) == 1:
+        return next(iter(forms))
+    sources = sorted({root for form in forms for root in form.roots()})
+    return Layer(((Derived(f"%{one.dst}", tuple(sources)), 1),))
+
+
+def _is_count(layer: Layer) -> bool:
+    return len(layer.terms) == 1 and isinstance(layer.terms[0][0], Path) and layer.terms[0][0].names[-1:] != () and (
+        layer.terms[0][0].names[-1] in LAYER_COUNTS
+    )
+
+
+def _sources(defined: Mapping[Value, object], value: Value, depth: int) -> frozenset[Path]:
+    """The paths that a computed number depends on: arguments and indices, not the receiver or the table."""
+    one = defined.get(value)
+    if depth > 12:
+        return frozenset()
+    if type(one) is Call:
+        parts = [argument.value for argument in one.arguments]
+    elif type(one) is Item:
+        parts = [one.index]
+    elif type(one) is Unpack:
+        parts = [one.source]
+    elif type(one) is Op:
+        parts = list(one.operands)
+    elif type(one) is Build:
+        parts = [part for part in one.elements if part != NOTHING]
+    elif type(one) is Await:
+        parts = [one.value]
+    elif type(one) is Phi:
+        parts = [part for _, part in one.choices if part not in (NOTHING, value)]
+    elif type(one) in (Const, Iterate):
+        return frozenset()
+    else:
+        return frozenset({path_of(defined, value)})
+    return frozenset().union(*(_sources(defined, part, depth + 1) for part in parts)) if parts else frozenset()
+
+
+def substitute(layer: Layer, argument: Callable[[str], Layer | None], mark: str) -> Layer:
+    """``layer`` of a callee in the caller's terms. ``argument`` gives the caller's expression of a parameter, None for what the
+    callee alone knows (then the atom is kept, marked so that it equals nothing of the caller)."""
+    made = Layer((), layer.constant)
+    for atom, factor in layer.terms:
+        replaced = _replace(atom, argument, mark)
+        for _ in range(abs(factor)):
+            made = made.plus(replaced, 1 if factor > 0 else -1)
+    return Layer(made.terms, made.constant, layer.last, layer.every)
+
+
+def _replace(atom: Atom, argument: Callable[[str], Layer | None], mark: str) -> Layer:
+    if isinstance(atom, Derived):
+        sources = [path for source in atom.sources for path in _replace(source, argument, mark).roots()]
+        return Layer(((Derived(f"{mark}{atom.text}", tuple(sorted(set(sources)))), 1),))
+    given = argument(atom.root)
+    if given is None:
+        kept = atom if atom.root.startswith(":") else Path(f"{mark}{atom.root}", atom.names)
+        return Layer(((kept, 1),))
+    if not atom.names:
+        return given
+    if len(given.terms) == 1 and not given.constant and given.terms[0][1] == 1 and isinstance(given.terms[0][0], Path):
+        base = given.terms[0][0]
+        return Layer(((Path(base.root, base.names + atom.names), 1),))
+    return Layer(((Derived(f"{mark}{atom}", tuple(sorted(given.roots()))), 1),))
+
+
+def without_first_layer(layer: Layer) -> Layer:
+    """``layer`` freed of "minus the first layer of some object": a local index made global."""
+    kept = tuple(
+        (atom, factor) for atom, factor in layer.terms
+        if not (isinstance(atom, Path) and atom.names[-1:] and atom.names[-1] in FIRST_LAYER and factor < 0)
+    )
+    return layer if len(kept) == len(layer.terms) else Layer(kept, layer.constant, layer.last, layer.every)
+
+
+def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:
+    """Whether a wait for ``held`` orders a read of ``needed``: True, False (provably not), None (cannot tell), with the reason.
+
+    Loads complete in layer order, so a wait covers every lower layer and the last layer covers all (DESIGN.md §2.3).
+    """
+    if held.last:
+        return True, "a wait for the last layer covers every layer"
+    if held.every:
+        return True, "covers every layer"
+    if needed.every:
+        return None, "the read takes no layer, the wait is for one"
+    waited, read = without_first_layer(held), without_first_layer(needed)
+    if waited.terms == read.terms:
+        if read.constant <= waited.constant:
+            return True, "the same layer" if read.constant == waited.constant else "a lower layer"
+        return False, f"the wait is for {waited}, the read is of {read}"
+    if read.derived and read.roots() and read.roots() <= waited.roots() and not read.constant:
+        return True, f"the index {read} is computed from {waited}, the layer waited for"
+    if waited.derived or read.derived or not waited.terms or not read.terms:
+        return None, f"{read} cannot be compared with {waited}"
+    return False, f"the wait is for {waited}, the read is of {read}"

@@ -1,0 +1,163 @@
+"""The values of the must-analysis: buffers, gates, what is held, handles, needs. All frozen; positions do not count in
+comparisons, so that two waits for the same layer on two branches are the same gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from auditor.callgraph import FrameKey
+from auditor.gating.symbols import Layer, Path
+from auditor.link import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Guarded storage: attribute ``name`` of ``owner``."""
+
+    owner: Instance
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a function."""
+
+    path: str
+    line: int
+    column: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A wait that has happened: for ``layer`` on the counter of ``owners`` (None: on a counter object itself).
+
+    ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object at
+    that path is one of those. ``chain`` are the calls down to the primitive, outermost first.
+    """
+
+    owners: frozenset[Instance] | None
+    through: Path | None
+    layer: Layer
+    only: tuple[Path, frozenset[Instance]] | None = None
+    place: Place = field(default=Place("", 0, 0, ""), compare=False)
+    text: str = field(default="", compare=False)
+    chain: tuple[Place, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Vacuous:
+    """On this path the owner has no counter or no load in flight: there is nothing to wait for."""
+
+    owners: frozenset[Instance] | None
+    through: Path | None
+
+
+Held: TypeAlias = frozenset[Gate | Vacuous]
+"""What is certainly held. Order: ⊇ (more held is less). Bottom (everything) exists only inside the solver."""
+
+
+def meet(left: Held, right: Held) -> Held:
+    """What is held on both of two paths: a gate also counts where the other path had nothing to wait for."""
+    kept = {one for one in left if one in right or _excused(one, right)}
+    kept.update(one for one in right if one not in left and _excused(one, left))
+    return frozenset(kept)
+
+
+def _excused(one: Gate | Vacuous, other: Held) -> bool:
+    return isinstance(one, Gate) and (
+        Vacuous(one.owners, one.through) in other or any(isinstance(item, Vacuous) and item.through == one.through is not None for item in other)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A site on the way of a handle or a need, with the object it was on and the method that it runs."""
+
+    path: str
+    line: int
+    column: int
+    name: str
+    kind: str
+    object: Instance
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A gate that was there and did not do: ``why`` is dead, layer, branch, after, argument, noop, unrelated, guard."""
+
+    why: str
+    gate: Gate
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+
+    frame: FrameKey
+    place: Place
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A value that denotes guarded storage. ``selected`` once a layer was picked. ``held`` are the gates that were held where
+    it was made, in the terms of the function at hand."""
+
+    buffer: Buffer
+    layer: Layer
+    selected: bool
+    origin: Place
+    touches: tuple[Touch, ...]
+    held: Held = frozenset()
+    hops: tuple[Hop, ...] = field(default=(), compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """An element read that no gate covers yet, in the terms of the function at hand. ``hops`` lead from this function down
+    to the read; ``near`` are gates met on the way that did not do."""
+
+    buffer: Buffer
+    layer: Layer
+    origin: Place
+    use: str
+    touches: tuple[Touch, ...]
+    hops: tuple[Hop, ...] = field(default=(), compare=False)
+    near: tuple[Near, ...] = field(default=(), compare=False)
+
+    def key(self) -> tuple[object, ...]:
+        """What tells two needs of a function apart."""
+        return self.buffer, self.layer, self.origin, self.use, self.touches[:1]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one touch on one path. ``verdict``: gated (with ``gate`` and ``why``), exempt (``why`` the reason), ungated (``need``)."""
+
+    verdict: str
+    why: str
+    gate: Gate | None = None
+    need: Need | None = None
+    hops: tuple[Hop, ...] = ()
+    assumption: str = ""
+
+
+__all__ = [
+    "Buffer",
+    "Gate",
+    "Handle",
+    "Held",
+    "Hop",
+    "Near",
+    "Need",
+    "Outcome",
+    "Place",
+    "Touch",
+    "Vacuous",
+    "meet",
+    "replace",
+]

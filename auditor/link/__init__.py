@@ -1,0 +1,45 @@
+"""Room ``link``: files become one program. Names across modules, class hierarchy (C3), points-to of every receiver.
+
+An *abstract object* stands for all that a program makes at one place (its allocation site); a *frame* is a function in
+one context. The linker works on facts alone: it never sees a file. What it still would have to read it returns as
+``Needs``; what it cannot resolve has an empty set, never a guess.
+"""
+
+from auditor.link.constraints import Node
+from auditor.link.hierarchy import Hierarchy
+from auditor.link.linker import Code, Frame, Linker, annotated_class
+from auditor.link.narrowing import access_path, successors
+from auditor.link.needs import Needs, needs
+from auditor.link.objects import (
+    Bound,
+    ClassObject,
+    Container,
+    External,
+    ExternalInstance,
+    Function,
+    Instance,
+    Module,
+    Object,
+)
+
+__all__ = [
+    "Bound",
+    "ClassObject",
+    "Code",
+    "Container",
+    "External",
+    "ExternalInstance",
+    "Frame",
+    "Function",
+    "Hierarchy",
+    "Instance",
+    "Linker",
+    "Module",
+    "Needs",
+    "Node",
+    "Object",
+    "access_path",
+    "annotated_class",
+    "needs",
+    "successors",
+]

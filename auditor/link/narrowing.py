@@ -1,0 +1,135 @@
+"""What the branches taken on the way to a block say of a value: ``isinstance``, ``type(x) is``, ``hasattr``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+from auditor.dataflow import Graph, edge_dominators
+from auditor.facts import Attr, Block, Branch, Build, Call, Choice, Const, Declare, FunctionFacts, Import, Jump, Name, Op, Value
+
+Path: TypeAlias = tuple[Value, tuple[str, ...]]
+"""An access path: a root value and the attribute names read from it in turn."""
+
+
+class Condition(NamedTuple):
+    """``kind`` (isinstance, type, hasattr) of the value at ``path`` with ``operand``; ``holds`` or its negation."""
+
+    kind: str
+    path: Path
+    operand: Value
+    holds: bool
+
+
+def definitions(function: FunctionFacts) -> dict[Value, object]:
+    """Value -> the instruction that defines it."""
+    return {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
+
+
+def access_path(defined: Mapping[Value, object], value: Value) -> Path:
+    """The access path that ``value`` was read by."""
+    names: list[str] = []
+    while True:
+        one = defined.get(value)
+        if type(one) is Attr:
+            names.append(one.name)
+            value = one.base
+        elif type(one) is Declare:
+            value = one.source
+        else:
+            return value, tuple(reversed(names))
+
+
+def successors(block: Block) -> tuple[int, ...]:
+    """The blocks that control can reach next, normal ones first."""
+    end = block.end
+    if type(end) is Jump:
+        normal: tuple[int, ...] = (end.target,)
+    elif type(end) is Branch:
+        normal = (end.then, end.orelse)
+    elif type(end) is Choice:
+        normal = end.targets
+    else:
+        normal = ()
+    return normal + block.handlers
+
+
+def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict[int, tuple[Condition, ...]]:
+    """Block -> the conditions that hold in it; empty for a function that tests no class."""
+    tests = {index: found for index, block in enumerate(function.blocks) if (found := _test(block, defined)) is not None}
+    if not tests:
+        return {}
+    flow = Graph(0, {index: successors(block) for index, block in enumerate(function.blocks)})
+    result: dict[int, tuple[Condition, ...]] = {}
+    for index, edges in edge_dominators(flow).items():
+        held = [_outcome(function, tests, edge) for edge in edges]
+        found = tuple(one for one in held if one is not None)
+        if found:
+            result[index] = found
+    return result
+
+
+def edge_condition(function: FunctionFacts, defined: Mapping[Value, object], source: int, target: int) -> Condition | None:
+    """The condition that the edge ``source`` → ``target`` itself adds."""
+    found = _test(function.blocks[source], defined)
+    return _outcome(function, {source: found}, (source, target)) if found is not None else None
+
+
+def _outcome(function: FunctionFacts, tests: Mapping[int, Condition], edge: tuple[int, int]) -> Condition | None:
+    source, target = edge
+    end = function.blocks[source].end
+    if source not in tests or type(end) is not Branch or end.then == end.orelse:
+        return None
+    test = tests[source]
+    return test._replace(holds=test.holds == (target == end.then))
+
+
+def _test(block: Block, defined: Mapping[Value, object]) -> Condition | None:
+    end = block.end
+    if type(end) is not Branch:
+        return None
+    return _condition(defined.get(end.test), defined, holds=True)
+
+
+def _condition(one: object, defined: Mapping[Value, object], *, holds: bool) -> Condition | None:
+    if type(one) is Op and one.operator == "not":
+        return _condition(defined.get(one.operands[0]), defined, holds=not holds)
+    if type(one) is Op and one.operator in ("is", "==", "is not", "!=") and len(one.operands) == 2:
+        left = defined.get(one.operands[0])
+        if type(left) is Call and _called(left, defined) == "type" and len(left.arguments) == 1:
+            path = access_path(defined, left.arguments[0].value)
+            return Condition("type", path, one.operands[1], holds == (one.operator in ("is", "==")))
+    if type(one) is Op and one.operator == "match-class":
+        return Condition("isinstance", access_path(defined, one.operands[0]), one.operands[1], holds)
+    if type(one) is Call and len(one.arguments) == 2 and _called(one, defined) in ("isinstance", "hasattr"):
+        path = access_path(defined, one.arguments[0].value)
+        return Condition(_called(one, defined), path, one.arguments[1].value, holds)
+    return None
+
+
+def _called(call: Call, defined: Mapping[Value, object]) -> str:
+    func = defined.get(call.func)
+    return func.name if type(func) is Name else ""
+
+
+def class_operand(defined: Mapping[Value, object], value: Value) -> tuple[tuple[str, str], ...] | None:
+    """The classes that the second operand of ``isinstance`` names, each as ("name", dotted) or ("import", module.name);
+    None where it is not a plain list of names."""
+    one = defined.get(value)
+    if type(one) is Name:
+        return (("name", one.name),)
+    if type(one) is Import:
+        return (("import", f"{one.module}.{one.name}" if one.name else one.module),)
+    if type(one) is Attr:
+        base = class_operand(defined, one.base)
+        return None if base is None or len(base) != 1 else ((base[0][0], f"{base[0][1]}.{one.name}"),)
+    if (type(one) is Build and one.kind == "tuple") or (type(one) is Op and one.operator == "|"):
+        parts = [class_operand(defined, part) for part in (one.elements if type(one) is Build else one.operands)]
+        return None if any(part is None for part in parts) else tuple(name for part in parts for name in part or ())
+    return None
+
+
+def attribute_operand(defined: Mapping[Value, object], value: Value) -> str | None:
+    """The constant attribute name of a ``hasattr`` test."""
+    one = defined.get(value)
+    return one.value if type(one) is Const and isinstance(one.value, str) else None

@@ -1,0 +1,173 @@
+"""What the linker would have to read next: demand that grows with what is asked, never with the tree.
+
+Starting from the receivers somebody asked about, go back over what they are made of. Where knowledge ends at a name,
+that name is needed: the files that mention it may hold the missing assignment, caller or class. Names that are known to
+carry tracked objects are needed as well, since another file may put another class there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from auditor.facts import Attr, Call, Import, Item, Iterate, Param, Unpack
+from auditor.link.constraints import Node
+from auditor.link.linker import Frame, Linker, annotated_class
+from auditor.link.objects import Instance
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """``modules`` to read whole; files that store to one of ``attributes``, call one of ``functions``, or use one of
+    ``classes`` as a value."""
+
+    modules: frozenset[str]
+    attributes: frozenset[str]
+    functions: frozenset[str]
+    classes: frozenset[str]
+
+    def identifiers(self) -> frozenset[str]:
+        return self.attributes | self.functions | self.classes
+
+    def __sub__(self, other: Needs) -> Needs:
+        return Needs(
+            self.modules - other.modules,
+            self.attributes - other.attributes,
+            self.functions - other.functions,
+            self.classes - other.classes,
+        )
+
+    def __or__(self, other: Needs) -> Needs:
+        return Needs(
+            self.modules | other.modules,
+            self.attributes | other.attributes,
+            self.functions | other.functions,
+            self.classes | other.classes,
+        )
+
+    def wanted_by(self, identifier: str, content: bytes) -> bool:
+        """Whether a file that mentions ``identifier`` does with it what is needed: told from the bytes, generously."""
+        name = re.escape(identifier.encode())
+        kinds = ((self.attributes, _STORES), (self.functions, _CALLS), (self.classes, _VALUES))
+        return any(identifier in names and re.search(pattern.replace(b"NAME", name), content) for names, pattern in kinds)
+
+
+NO_NEEDS = Needs(frozenset(), frozenset(), frozenset(), frozenset())
+
+_STORES = rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
+_CALLS = rb"""(?<!def )\bNAME\s*\(|\bpartial\(\s*[\w.]*\bNAME\b|["']NAME["']"""
+_VALUES = rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
+
+
+def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
+    """The names that the answers for ``asked`` still depend on."""
+    search = _Search(linker)
+    search.go(asked)
+    return search.found() | _carriers(linker)
+
+
+class _Search:
+    def __init__(self, linker: Linker) -> None:
+        self.linker = linker
+        self.sources = linker.graph.sources()
+        self.frames = sorted(linker.frames.values(), key=lambda frame: frame.base)
+        self.bases = [frame.base for frame in self.frames]
+        self.modules: set[str] = set()
+        self.attributes: set[str] = set()
+        self.functions: set[str] = set()
+        self.classes: set[str] = set()
+
+    def found(self) -> Needs:
+        return Needs(
+            frozenset(self.modules | _unread_bases(self.linker)),
+            frozenset(self.attributes),
+            frozenset(self.functions),
+            frozenset(self.classes),
+        )
+
+    def go(self, asked: Iterable[Node]) -> None:
+        seen: set[Node] = set()
+        todo = list(asked)
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if self.linker.graph.sets[node]:
+                continue
+            todo.extend(self.sources.get(node, ()))
+            todo.extend(self._behind(node))
+
+    def _locate(self, node: Node) -> tuple[Frame, int] | None:
+        place = bisect_right(self.bases, node) - 1
+        frame = self.frames[place] if place >= 0 else None
+        return (frame, node - frame.base) if frame is not None and node < frame.result else None
+
+    def _behind(self, node: Node) -> Iterable[Node]:
+        located = self._locate(node)
+        if located is None:
+            return ()
+        frame, value = located
+        one = frame.code.defined.get(value)
+        if type(one) is Attr:
+            self.attributes.add(one.name)
+            return (frame.node(one.base),)
+        if type(one) is Call:
+            return (frame.node(one.func),)
+        if type(one) is Param:
+            self._callers(frame, value)
+        elif type(one) is Import and self.linker.scopes.in_tree(one.module):
+            self.modules.add(one.module)
+        elif type(one) is Item:
+            return (frame.node(one.base),)
+        elif type(one) is Iterate:
+            return (frame.node(one.iterable),)
+        elif type(one) is Unpack:
+            return (frame.node(one.source),)
+        return ()
+
+    def _callers(self, frame: Frame, position: int) -> None:
+        """Who gives a parameter its value; an annotation with an ordinary class of the tree answers without asking them."""
+        code = frame.code
+        if position == 0 and code.owner:
+            return
+        cls = annotated_class(self.linker.scopes, code.module, code.facts.scope, code.facts.params[position].annotation)
+        if cls is not None and "." in cls and not self.linker.tracked(cls):
+            module = cls.rpartition(".")[0]
+            if self.linker.scopes.in_tree(module):
+                self.modules.add(module)
+                return
+        name = code.facts.name
+        if name == "__init__":
+            self.classes.add(code.owner.rpartition(".")[2])
+        else:
+            self.functions.add(name)
+
+
+def _carriers(linker: Linker) -> Needs:
+    """Names of fields, variables and functions that hold a tracked object, and of the tracked classes."""
+    fields = {name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)}
+    variables = {name for (_, _, name), node in linker.variables.items() if _holds_tracked(linker, node)}
+    classes = {info.facts.name for name, info in linker.hierarchy.classes.items() if linker.tracked(name)}
+    return Needs(frozenset(), frozenset(fields | variables), frozenset(), frozenset(classes))
+
+
+def _holds_tracked(linker: Linker, node: Node) -> bool:
+    objects = linker.graph.objects
+    return any(isinstance(objects[number], Instance) and linker.tracked(objects[number].cls) for number in linker.graph.sets[node] or ())  # type: ignore[union-attr]
+
+
+def _unread_bases(linker: Linker) -> set[str]:
+    found: set[str] = set()
+    for info in linker.hierarchy.classes.values():
+        for base in info.bases:
+            if base not in linker.hierarchy.classes:
+                module = base.rpartition(".")[0]
+                while module:
+                    if linker.scopes.in_tree(module) and module not in linker.scopes.modules:
+                        found.add(module)
+                        break
+                    module = module.rpartition(".")[0]
+    return found

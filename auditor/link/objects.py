@@ -1,0 +1,127 @@
+"""What a value can point to: abstract objects (one for all that a program makes at one place)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance of an in-tree class, named by its allocation site.
+
+    ``owner`` is the object whose method allocated it, where that object is itself tracked apart (pools, and what they
+    build): heap cloning one level deep, so that the helper of one pool is not the helper of another.
+    ``line`` 0 stands for "some instance": the class is known (from an annotation, or because its method is audited), the
+    allocation is not.
+    """
+
+    cls: str
+    path: str
+    line: int
+    column: int
+    owner: Instance | None = None
+
+    @property
+    def anonymous(self) -> bool:
+        return self.line == 0
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassObject:
+    """A class as a value."""
+
+    cls: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function as a value, not bound to an object."""
+
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A method bound to its receiver (an instance, or a class for class methods)."""
+
+    function: str
+    receiver: Instance | ClassObject
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module of the audited tree."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class External:
+    """Something from outside the tree, by its dotted name: ``torch.empty``, ``builtins.getattr``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalInstance:
+    """The result of calling an out-of-tree name that looks like a class."""
+
+    cls: str
+    path: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """A list, tuple, dict, set or generator made at one place. Its elements are the fields ``[*]`` and ``[0]``, ``[1]``…"""
+
+    kind: str
+    path: str
+    line: int
+    column: int
+    owner: Instance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerMethod:
+    """``container.append`` and the like, not called yet."""
+
+    container: Container
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """``super()`` inside ``cls`` on ``receiver``: lookups start behind ``cls`` in the receiver's MRO."""
+
+    cls: str
+    receiver: Instance | ClassObject
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """``functools.partial(f, …)`` made at one place."""
+
+    path: str
+    line: int
+    column: int
+
+
+Object: TypeAlias = (
+    Instance
+    | ClassObject
+    | Function
+    | Bound
+    | Module
+    | External
+    | ExternalInstance
+    | Container
+    | ContainerMethod
+    | Super
+    | Partial
+)
