@@ -94,7 +94,7 @@ class Lowering:
     def statement(self, node: Any) -> None:
         """Lower a statement. Where exceptions are caught, it has blocks of its own."""
         flow = self.flow
-        if flow.handler is not None and flow.current.records:
+        if flow.handler is not None and (flow.current.records or flow.current.leaving):
             flow.split()
         STATEMENTS[node.__class__](self, node)
 

@@ -19,7 +19,7 @@ from auditor.extract.survey import Drift, Survey
 from auditor.extract.tokens import MAX_BYTES, Lines, Refused, Words, scan
 from auditor.facts import ModuleFacts, Problem
 
-_RECURSION = 60_000
+_RECURSION = 200_000
 _LOADED = (lower_comprehensions, lower_patterns, lower_protected, lower_statements)
 
 

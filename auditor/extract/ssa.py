@@ -52,7 +52,7 @@ from auditor.facts import (
     Yield,
 )
 
-MAX_RECORDS = 400_000
+MAX_RECORDS = 150_000
 
 Record: TypeAlias = tuple[Any, ...]
 """A drafted instruction: its class, its offset in the text, then its fields (but ``at``) with drafted values."""
@@ -194,6 +194,8 @@ class Flow:
 
     def leave(self, kind: type, value: Value, offset: int) -> None:
         """End the current block with a ``Return`` or a ``Raise``."""
+        if kind is Raise and self.handler is not None and self.current.leaving:
+            self.split()  # the handler is to see what was bound before
         if not self.dead:
             self._end(kind, offset, value)
 

@@ -16,6 +16,7 @@ MAX_LINE = 1_000_000
 MAX_NESTING = 200
 MAX_TERMS = 2_000
 MAX_ELIFS = 2_000
+MAX_WORDS = 500_000
 MAX_EFFORT = 4_000_000
 
 _STRING = r"""(?:[rRbBuU]{0,2})(?:\"\"\"(?:[^"\\]|\\[\s\S]|"(?!""))*\"\"\"|'''(?:[^'\\]|\\[\s\S]|'(?!''))*'''
@@ -96,7 +97,7 @@ class _Effort:
                 0, f"nesting deeper than {MAX_NESTING} (limit); simplify the expression or leave the file out"
             )
         if depth > 20:
-            self.spent += 8 * depth
+            self.spend(8 * depth)
 
     def close(self) -> None:
         self.end()
@@ -109,12 +110,14 @@ class _Effort:
                 raise Refused(
                     0, f"more than {MAX_TERMS} terms in one expression (limit); split it or leave the file out"
                 )
-            self.spent += self.terms * self.terms // 4
-            if self.spent > MAX_EFFORT:
-                raise Refused(
-                    0, "expressions too long and too deep to read in reasonable time (limit); leave the file out"
-                )
+            self.spend(self.terms * self.terms // 4)
         self.terms = 0
+
+    def spend(self, effort: int) -> None:
+        """Add to the effort of the file."""
+        self.spent += effort
+        if self.spent > MAX_EFFORT:
+            raise Refused(0, "expressions too long and too deep to read in reasonable time (limit); leave the file out")
 
     def branch(self, word: str, column: int) -> None:
         """Count the ``elif`` of one chain, told from others by its column."""
@@ -131,6 +134,8 @@ def scan(text: str, lines: Lines) -> Words:
     except Refused as refused:
         refused.line = lines.line(scanner.last)
         raise
+    if len(scanner.words.texts) > MAX_WORDS:
+        raise Refused(1, f"file of more than {MAX_WORDS} words (limit); split it or leave it out")
     scanner.words.texts.append("")
     scanner.words.offsets.append(len(text))
     return scanner.words

@@ -113,11 +113,11 @@ class Activation:
             self.define(phi.dst, value)
         exceptional = False
         for instruction in block.instructions[len(phis) :]:
-            exceptional = exceptional or instruction[1:2] == ("exception",)
             if isinstance(instruction, Exit):
                 self.leave(instruction, exceptional)
             else:
                 EXECUTE[type(instruction)](self, instruction)
+            exceptional = isinstance(instruction, Opaque) and instruction.reason == "exception"
         return self.end(block)
 
     def end(self, block: Block) -> tuple[bool, Any]:
