@@ -73,7 +73,7 @@ def _alternatives(node: cst.BaseExpression) -> list[TypeExpr]:
 
 
 def dotted(node: cst.CSTNode) -> str:
-    """Give the dotted name of an expression: of a call that of the callee, of a subscript that of its base, else ``?``."""
+    """Give the dotted name of an expression: of a call its callee's, of a subscript its base's, else ``?``."""
     parts: list[str] = []
     while True:
         if isinstance(node, cst.Attribute):

@@ -15,15 +15,12 @@ from auditor.facts import (
     NOTHING,
     At,
     Bind,
-    Class,
     ClassFacts,
-    Closure,
     FieldFacts,
     FunctionFacts,
     Name,
     Opaque,
     Problem,
-    TypeExpr,
     Value,
 )
 
@@ -164,18 +161,3 @@ class Lowering:
         if handler is not self.flow.handler:
             self.flow.handler = handler
             self.flow.split()
-
-
-__all__ = [
-    "EXPRESSIONS",
-    "STATEMENTS",
-    "Class",
-    "Cleanup",
-    "Closure",
-    "Expression",
-    "File",
-    "Loop",
-    "Lowering",
-    "Statement",
-    "TypeExpr",
-]

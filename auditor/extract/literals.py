@@ -9,8 +9,7 @@ import libcst as cst
 
 MAX_TEXT = 2_000
 _ESCAPE = re.compile(r"\\(\r\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|[\s\S])")
-_SIMPLE = {"\n": "", "\r\n": "", "\r": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r",
-           "t": "\t", "v": "\v"}  # fmt: skip
+_SIMPLE = {"\n": "", "\r\n": "", "\r": ""} | dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True))
 
 
 def string(source: str) -> str | None:

@@ -7,11 +7,9 @@ from typing import Any
 import libcst as cst
 
 from auditor.extract.annotations import annotation, dotted
-from auditor.extract.context import EXPRESSIONS, STATEMENTS, File, Lowering
-from auditor.extract.scopes import Home, Scope
+from auditor.extract.context import EXPRESSIONS, STATEMENTS, File, Lowering, Statement
+from auditor.extract.scopes import Scope
 from auditor.facts import (
-    NOTHING,
-    Bind,
     Call,
     Class,
     ClassFacts,
@@ -193,7 +191,6 @@ def _class_body(file: File, scope: Scope, node: cst.ClassDef) -> None:
     )
 
 
-_ANY: Any = {cst.FunctionDef: define, cst.ClassDef: class_}
-STATEMENTS.update(_ANY)
+_ALL: dict[type, Statement] = {cst.FunctionDef: define, cst.ClassDef: class_}
+STATEMENTS.update(_ALL)
 EXPRESSIONS[cst.Lambda] = lambda_
-__all__ = ["NOTHING", "Bind", "Home"]

@@ -1,4 +1,5 @@
-"""Lower ``match``: each pattern to tests and reads of the subject; captures are bound when the whole pattern has matched."""
+"""Lower ``match``: each pattern to tests and reads of the subject; captures are bound when the whole pattern has
+matched."""
 
 from __future__ import annotations
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import libcst as cst
 
 from auditor.extract.annotations import dotted, type_expression
-from auditor.extract.context import STATEMENTS, Cleanup, Lowering
+from auditor.extract.context import STATEMENTS, Cleanup, Lowering, Statement
 from auditor.extract.lower_targets import store
 from auditor.extract.ssa import Draft
 from auditor.facts import Declare, Enter, Exit, Op, Raise, Value
@@ -134,5 +132,5 @@ def _with_item(f: Lowering, node: cst.With, number: int) -> None:
     flow.start(after)
 
 
-_ANY: Any = {cst.Try: try_, cst.TryStar: try_, cst.With: with_}
-STATEMENTS.update(_ANY)
+_ALL: dict[type, Statement] = {cst.Try: try_, cst.TryStar: try_, cst.With: with_}
+STATEMENTS.update(_ALL)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import libcst as cst
 
 from auditor.extract.annotations import dotted
-from auditor.extract.context import STATEMENTS, Loop, Lowering
+from auditor.extract.context import STATEMENTS, Loop, Lowering, Statement
 from auditor.extract.lower_expressions import condition
 from auditor.extract.lower_targets import store
 from auditor.extract.ssa import Draft
-from auditor.facts import NOTHING, Const, Import, Iterate, Problem, Raise, Return
+from auditor.facts import Const, Import, Iterate, Problem, Raise, Return
 
 
 def nothing(f: Lowering, node: cst.CSTNode) -> None:
@@ -192,7 +190,7 @@ def type_alias(f: Lowering, node: cst.TypeAlias) -> None:
     f.store(node.name.value, f.opaque("type alias", offset), offset)
 
 
-_ANY: Any = {
+_ALL: dict[type, Statement] = {
     cst.Pass: nothing,
     cst.Global: nothing,
     cst.Nonlocal: nothing,
@@ -212,5 +210,4 @@ _ANY: Any = {
     cst.Continue: continue_,
     cst.TypeAlias: type_alias,
 }
-STATEMENTS.update(_ANY)
-__all__ = ["NOTHING"]
+STATEMENTS.update(_ALL)

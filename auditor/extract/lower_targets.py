@@ -73,7 +73,7 @@ def field(f: Lowering, target: cst.Name, node: cst.AnnAssign | None, *, has_defa
 
 
 def augmented(f: Lowering, node: cst.AugAssign) -> None:
-    """``target op= value``: the target is read, the value evaluated, the target written; its parts are evaluated once."""
+    """``target op= value``: read the target, evaluate the value, write the target; its parts are evaluated once."""
     flow = f.flow
     target: Any = node.target
     operator = OPERATORS[node.operator.__class__]

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
 
 from auditor.extract import lower_comprehensions, lower_definitions, lower_patterns, lower_protected, lower_statements
 from auditor.extract.context import File
-from auditor.extract.survey import Drift, Survey
+from auditor.extract.survey import Drift, PlacedSurvey, Survey
 from auditor.extract.tokens import MAX_BYTES, Lines, Refused, Words, scan
 from auditor.facts import ModuleFacts, Problem
 
@@ -41,11 +40,7 @@ def _extract(path: str, module: str, is_package: bool, content: bytes) -> Module
     lines.refuse_long()
     words = scan(text, lines)
     tree = _parse(text)
-    try:
-        survey = Survey(words)
-        survey.run(tree)
-    except Drift:
-        tree, survey = _slow_survey(text, lines)
+    survey = _survey(tree, words, lines)
     file = File(module, is_package, survey, lines)
     lower_definitions.module(file, tree)
     functions = tuple([file.functions[order] for order in sorted(file.functions)])
@@ -81,9 +76,14 @@ def _parse(text: str) -> cst.Module:
         raise Refused(1, f"syntax error ({error}): not valid Python") from None
 
 
-def _slow_survey(text: str, lines: Lines) -> tuple[cst.Module, Survey]:
-    """Take the positions from LibCST: slower, and needed only where the fast way has a fault."""
-    raise NotImplementedError
+def _survey(tree: cst.Module, words: Words, lines: Lines) -> Survey:
+    try:
+        survey = Survey(words)
+        survey.run(tree)
+    except Drift:
+        survey = PlacedSurvey(tree, lines)
+        survey.run(tree)
+    return survey
 
 
 @contextmanager
@@ -107,6 +107,3 @@ def _uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-__all__ = ["MetadataWrapper", "PositionProvider", "Words", "extract"]

@@ -1,7 +1,7 @@
 """Lexical scopes of one file, and where each name of them lives.
 
-A *host* scope becomes a function of the facts (module, class, function, lambda); an *inline* scope (a comprehension, the type
-parameters of a definition) is lowered inside its host and only keeps its names apart.
+A *host* scope becomes a function of the facts (module, class, function, lambda); an *inline* scope (a comprehension,
+the type parameters of a definition) is lowered inside its host and only keeps its names apart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Home(Enum):
 
 
 class Place(NamedTuple):
-    """Where a name lives: ``key`` is its variable in the host's flow, ``owner`` the qualified name of the owning scope."""
+    """Where a name lives: ``key`` is its variable in the host's flow, ``owner`` the owning scope's qualified name."""
 
     home: Home
     key: str

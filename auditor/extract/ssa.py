@@ -1,10 +1,10 @@
 """Build the control-flow graph of one function in static single assignment form, while it is being lowered.
 
 The algorithm is that of Braun, Buchwald, Hack, Leißa, Mallon and Zwinkau, "Simple and Efficient Construction of Static
-Single Assignment Form" (CC 2013): a variable is looked up backwards through the predecessors when it is read; a block whose
-predecessors are not all known yet (a loop header) is *unsealed* and gets a phi that is completed later; trivial phis are
-removed at once. Two things are added. An edge to an exception handler carries the values at the *start* of its block. And
-blocks that cannot be reached are never linked in, so no phi ever names them.
+Single Assignment Form" (CC 2013): a variable is looked up backwards through the predecessors when it is read; a block
+whose predecessors are not all known yet (a loop header) is *unsealed* and gets a phi that is completed later; trivial
+phis are removed at once. Two things are added. An edge to an exception handler carries the values at the *start* of its
+block. And blocks that cannot be reached are never linked in, so no phi ever names them.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ class Draft:
     """A block under construction."""
 
     __slots__ = (
-        "number",
-        "records",
         "end",
-        "handler",
-        "predecessors",
-        "sealed",
-        "leaving",
         "entering",
+        "handler",
+        "leaving",
+        "number",
         "phis",
+        "predecessors",
+        "records",
+        "sealed",
         "waiting",
     )
 
@@ -313,8 +313,8 @@ class Flow:
         if not self.maybe:
             return
         unbound = self._maybe_unbound()
-        for read, value in self.maybe.items():
-            value = self.find(value)
+        for read, found in self.maybe.items():
+            value = self.find(found)
             if value not in unbound:
                 self.replaced[read] = value
                 self.used.append(value)

@@ -1,8 +1,8 @@
 """One walk over a syntax tree in source order: where each node stands, and the scopes of the file.
 
-LibCST keeps no positions; its metadata providers compute them at two to four times the cost of the parse. Here each leaf
-of the walk takes the next equal word of the scanned text (see ``tokens``); between two leaves there can only be keywords and
-brackets, so a walk that loses its way notices at once (``Drift``).
+LibCST keeps no positions; its metadata providers compute them at two to four times the cost of the parse. Here each
+leaf of the walk takes the next equal word of the scanned text (see ``tokens``); between two leaves there can only be
+keywords and brackets, so a walk that loses its way notices at once (``Drift``).
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
 
 from auditor.extract.scopes import Scope, resolve
-from auditor.extract.tokens import Words
+from auditor.extract.tokens import Lines, Words
 
 _BETWEEN = frozenset(
-    "( ) [ ] { } and as assert async await break class continue def del elif else except finally for from global if import in "
-    "is lambda nonlocal not or pass raise return try while with yield".split()
+    {
+        *("(", ")", "[", "]", "{", "}", "and", "as", "assert", "async", "await", "break", "class", "continue", "def"),
+        *("del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda"),
+        *("nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield"),
+    }
 )
+_OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 
 
@@ -59,11 +64,17 @@ class Survey:
         self._next = index + 1
         return self._offsets[index]
 
-    def _end(self) -> int:
+    def _end(self, first: int | None = None) -> int:
+        """Give where what was just walked ends. To an expression, from ``first`` on, belong the brackets it opened."""
         index = self._next
-        while self._texts[index] in _CLOSING:
+        texts = self._texts
+        opened = len(texts)
+        if first is not None:
+            opened = sum((word in _OPENING) - (word in _CLOSING) for word in texts[first:index])
+        while texts[index] in _CLOSING and opened > 0:
             index += 1
-        return self._offsets[index - 1] + len(self._texts[index - 1])
+            opened -= 1
+        return self._offsets[index - 1] + len(texts[index - 1])
 
     def _keyword(self, node: cst.CSTNode, text: str) -> None:
         self.where[id(node)] = self.take(text)
@@ -142,8 +153,8 @@ class Survey:
             value = arg.value
             self._visit[value.__class__](value)
         func = node.func
-        if func.__class__ is cst.Attribute:
-            self.where[-id(node)] = self.where[id(func.attr)]  # type: ignore[attr-defined]
+        if isinstance(func, cst.Attribute):
+            self.where[-id(node)] = self.where[id(func.attr)]
         elif func.__class__ is cst.Name:
             self.where[-id(node)] = self.where[id(func)]
         else:
@@ -268,6 +279,7 @@ class Survey:
         if node.lpar:
             self._open(node)
         self._keyword(node, "lambda")
+        first = self._next
         outer = self.scope
         host = outer.host
         host.lambdas += 1
@@ -276,7 +288,7 @@ class Survey:
         self._parameters(node.params, scope)
         self.scope = scope
         self._one(node.body)
-        scope.last_offset = self._end()
+        scope.last_offset = self._end(first)
         self.scope = outer
 
     # ------------------------------------------------------------ bindings
@@ -321,22 +333,21 @@ class Survey:
         self._one(node.annotation if isinstance(node, cst.Annotation) else node)
         self.scope = outer
 
-    def _alias(self, node: cst.ImportAlias, *, whole: bool) -> None:
-        name = node.name
-        while isinstance(name, cst.Attribute):
-            name = cst.ensure_type(name.value, cst.Name) if isinstance(name.value, cst.Name) else name.value  # type: ignore[assignment]
+    def _alias(self, node: cst.ImportAlias) -> None:
         self._dotted(node.name)
         self.where[id(node)] = self.where[id(node.name)]
+        bound: cst.CSTNode = node.name
         if node.asname is not None:
-            self._label(cst.ensure_type(node.asname.name, cst.Name))
-            self._bind(node.asname.name, self.scope)
-        else:
-            self._bind(name if whole else node.name, self.scope)
+            bound = node.asname.name
+            self._dotted(bound)
+        while isinstance(bound, cst.Attribute):
+            bound = bound.value
+        self._bind(bound, self.scope)
 
     def _dotted(self, node: Any) -> None:
         if node.__class__ is cst.Attribute:
             self._dotted(node.value)
-            self.where[id(node.attr)] = self.take(node.attr.value)
+            self._label(node.attr)
             self.where[id(node)] = self.where[id(node.value)]
         else:
             self._label(node)
@@ -344,7 +355,7 @@ class Survey:
     def _import(self, node: cst.Import | cst.LazyImport) -> None:
         self._keyword(node, "lazy" if isinstance(node, cst.LazyImport) else "import")
         for alias in node.names:
-            self._alias(alias, whole=True)
+            self._alias(alias)
 
     def _import_from(self, node: cst.ImportFrom | cst.LazyImportFrom) -> None:
         if isinstance(node, cst.LazyImportFrom):
@@ -359,7 +370,7 @@ class Survey:
         self.take("import")
         if not isinstance(node.names, cst.ImportStar):
             for alias in node.names:
-                self._alias(alias, whole=False)
+                self._alias(alias)
 
     def _global(self, node: cst.Global | cst.Nonlocal) -> None:
         self._keyword(node, "global" if isinstance(node, cst.Global) else "nonlocal")
@@ -603,6 +614,36 @@ class Survey:
             self._one(keyword.pattern)
 
 
+class PlacedSurvey(Survey):
+    """The same walk with the positions that LibCST computes: slow, for a file whose words and tree disagree."""
+
+    def __init__(self, tree: cst.Module, lines: Lines) -> None:
+        super().__init__(Words([""], [0]))
+        self._lines = lines
+        wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
+        self._ranges = wrapper.resolve(PositionProvider)
+
+    def take(self, text: str) -> int:
+        """Give no place: ``run`` fills them in."""
+        return 0
+
+    def run(self, module: cst.Module) -> None:
+        """Walk the whole module, and put every node where LibCST says."""
+        super().run(module)
+        for node, span in self._ranges.items():
+            if id(node) in self.where:
+                self.where[id(node)] = self._lines.offset(span.start.line, span.start.column)
+            if id(node) in self.scopes:
+                self.scopes[id(node)].last_offset = self._lines.offset(span.end.line, span.end.column)
+        for node in self._ranges:
+            if isinstance(node, cst.Call):
+                func = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+                self.where[-id(node)] = self.where[id(func)]
+
+    def _end(self, first: int | None = None) -> int:
+        return 0
+
+
 def _element_of(node: Any) -> tuple[cst.CSTNode, ...]:
     return (node.value,) if node.__class__ is cst.StarredDictComp else (node.elt,)
 
@@ -644,8 +685,8 @@ _PARTS: dict[type, tuple[str, ...]] = {
 }
 
 _METHODS: dict[type, str] = {
-    **{kind: "_parts" for kind in _PARTS},
-    **{kind: "_simple" for kind in _KEYWORDS},
+    **dict.fromkeys(_PARTS, "_parts"),
+    **dict.fromkeys(_KEYWORDS, "_simple"),
     cst.Name: "_name",
     cst.SimpleString: "_literal",
     cst.Integer: "_literal",

@@ -1,8 +1,8 @@
 """The words of a source text in order, with their offsets; and the limits that keep a hostile file from the parser.
 
-This is not a tokenizer for a parser: operators and comments are left out, so that the list holds exactly what a walk over
-the syntax tree can meet (identifiers, keywords, literals, brackets). Inside f-strings the expressions are cut into words as
-well, quotes of their own included (PEP 701).
+This is not a tokenizer for a parser: operators and comments are left out, so that the list holds exactly what a walk
+over the syntax tree can meet (identifiers, keywords, literals, brackets). Inside f-strings the expressions are cut into
+words as well, quotes of their own included (PEP 701).
 """
 
 from __future__ import annotations

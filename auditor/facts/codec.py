@@ -1,7 +1,8 @@
-"""Facts to bytes and back, for the cache: compact JSON, so that reading a strange file can give wrong facts but run nothing.
+"""Facts to bytes and back, for the cache: compact JSON, so that reading a strange file can give wrong facts but run
+nothing.
 
-An instruction is a row ``[tag, fields…, line, column]``. The value that it defines is not written: values are numbered in the
-order of the rows. Decoding checks every type, every value and every block number.
+An instruction is a row ``[tag, fields…, line, column]``. The value that it defines is not written: values are numbered
+in the order of the rows. Decoding checks every type, every value and every block number.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ FACTS_VERSION = 1
 """Part of every encoding: facts of another version do not decode."""
 
 _TAGS: dict[type, str] = {
-    Param: "p", Const: "c", Name: "n", Attr: "a", Item: "i", Call: "l", Build: "b", Op: "o", Phi: "f", Iterate: "t", Unpack: "u",
-    Declare: "d", Closure: "k", Class: "s", Import: "m", Bind: "B", SetAttr: "A", SetItem: "I", Enter: "e", Exit: "x", Yield: "y",
-    Await: "w", Delete: "D", Opaque: "q", Jump: "J", Branch: "R", Choice: "C", Return: "T", Raise: "E",
+    Param: "p", Const: "c", Name: "n", Attr: "a", Item: "i", Call: "l", Build: "b", Op: "o", Phi: "f", Iterate: "t",
+    Unpack: "u", Declare: "d", Closure: "k", Class: "s", Import: "m", Bind: "B", SetAttr: "A", SetItem: "I", Enter: "e",
+    Exit: "x", Yield: "y", Await: "w", Delete: "D", Opaque: "q", Branch: "R", Choice: "C", Return: "T", Raise: "E",
 }  # fmt: skip
 _EFFECTS = frozenset({Bind, SetAttr, SetItem, Exit, Delete})
 
@@ -86,7 +87,7 @@ def encode(facts: ModuleFacts) -> bytes:
 
 
 def decode(data: bytes) -> ModuleFacts:
-    """Decode the facts of one file; raise ``ValueError`` where ``data`` is not what ``encode`` of this version gives."""
+    """Decode the facts of one file; raise ``ValueError`` for what ``encode`` of this version does not give."""
     try:
         version, *rest = json.loads(data)
         if version != FACTS_VERSION or type(version) is not int:
@@ -115,8 +116,8 @@ def _function_row(f: FunctionFacts) -> list[Any]:
     params = [[p.name, p.kind, p.has_default, _type_row(p.annotation)] for p in f.params]
     blocks = [[[_row(i) for i in block.instructions], _end_row(block.end), block.handlers] for block in f.blocks]
     names = [part for pair in f.names.items() for part in pair]
-    return [f.qualname, f.name, f.kind, f.scope, params, _type_row(f.returns), f.decorators, f.is_async, f.is_generator, *f.at,
-            f.end_line, blocks, names]  # fmt: skip
+    head = [f.qualname, f.name, f.kind, f.scope, params, _type_row(f.returns), f.decorators]
+    return [*head, f.is_async, f.is_generator, *f.at, f.end_line, blocks, names]
 
 
 def _class_row(c: ClassFacts) -> list[Any]:
@@ -251,7 +252,6 @@ def _pairs(flat: Any) -> list[tuple[Any, Any]]:
 
 _Make: TypeAlias = Callable[[Value, list[Any]], Instruction]
 
-_V, _S = int, str
 # tag: the types of the fields, which of them are values, and how to make the instruction
 _SIMPLE: dict[str, tuple[tuple[type, ...], tuple[int, ...], _Make]] = {
     "p": ((str, str, int, int), (), lambda d, r: Param(d, r[1], At(r[2], r[3]))),

@@ -5,11 +5,11 @@ instruction defines at most one *value*, a number unique in its function, and ea
 definition, joined by ``Phi``. Expressions are flattened in Python's evaluation order, so "before" inside one expression
 is "before" in a block, and ``and``/``or``/``if-else``/comprehensions are real branches.
 
-The vocabulary is closed: what the frontend cannot express becomes ``Opaque`` with the reason, never an exception. It knows
-Python and nothing of engines, pools or gates, so editing a rule never re-parses a file.
+The vocabulary is closed: what the frontend cannot express becomes ``Opaque`` with the reason, never an exception. It
+knows Python and nothing of engines, pools or gates, so editing a rule never re-parses a file.
 
-Positions are (line, column), both from 1, columns in characters. Named tuples are used (not dataclasses) because a large
-tree holds a million of them: they are frozen, small, quick to build and to send between processes.
+Positions are (line, column), both from 1, columns in characters. Named tuples are used (not dataclasses) because a
+large tree holds a million of them: they are frozen, small, quick to build and to send between processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class TypeExpr(NamedTuple):
     """An annotation or base class as written: ``Optional[a.B]`` is ``TypeExpr("Optional", (TypeExpr("a.B", ()),))``.
 
     ``X | Y`` has the name ``"|"``; a list such as in ``Callable[[X], Y]`` has the name ``"[]"``; a literal has the name
-    ``"="`` followed by its source text; what is none of these has the name ``"?"``. String annotations are already parsed.
+    ``"="`` followed by its source text; what is none of these has the name ``"?"``. String annotations are already
+    parsed.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Argument(NamedTuple):
 
 
 class Param(NamedTuple):
-    """The value a parameter has on entry. All of them stand first in block 0, in the order of ``FunctionFacts.params``."""
+    """The value a parameter has on entry. They stand first in block 0, in the order of ``FunctionFacts.params``."""
 
     dst: Value
     name: str
@@ -63,7 +64,7 @@ class Const(NamedTuple):
     """A literal: None, a bool, int, float or str. (Bytes, complex and Ellipsis are ``Opaque``.)"""
 
     dst: Value
-    value: None | bool | int | float | str
+    value: bool | int | float | str | None
     at: At
 
 
@@ -89,7 +90,7 @@ class Item(NamedTuple):
 
     dst: Value
     base: Value
-    index: Value
+    index: Value  # type: ignore[assignment]  # hides tuple.index, which nothing needs
     at: At
 
 
@@ -103,8 +104,9 @@ class Call(NamedTuple):
 
 
 class Build(NamedTuple):
-    """A display. ``kind``: tuple, list, set, dict (keys and values alternate; ``**x`` is NOTHING, x), slice, string (the
-    values inside an f-string), comprehension kinds ``list``/``set``/``dict``/``generator`` with the element values."""
+    """A display. ``kind``: tuple, list, set, dict (keys and values alternate; ``**x`` is NOTHING, x), slice, string
+    (the values inside an f-string), comprehension kinds ``list``/``set``/``dict``/``generator`` with the element
+    values."""
 
     dst: Value
     kind: str
@@ -143,7 +145,7 @@ class Unpack(NamedTuple):
 
     dst: Value
     source: Value
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
     at: At
 
 
@@ -188,7 +190,8 @@ class Import(NamedTuple):
 
 class Bind(NamedTuple):
     """Store into a name that others can see: a module global, a class attribute, a variable that a nested function
-    reads, a ``global``/``nonlocal`` name. ``scope`` is the qualified name (in the module) of the function that owns it; "" is the module."""
+    reads, a ``global``/``nonlocal`` name. ``scope`` is the qualified name (in the module) of the function that owns it;
+    "" is the module."""
 
     scope: str
     name: str
@@ -209,7 +212,7 @@ class SetItem(NamedTuple):
     """``base[index] = value``; an augmented assignment ``base[index] += x`` reads first."""
 
     base: Value
-    index: Value
+    index: Value  # type: ignore[assignment]  # hides tuple.index, which nothing needs
     value: Value
     at: At
 
@@ -332,8 +335,8 @@ Terminator: TypeAlias = Jump | Branch | Choice | Return | Raise
 
 
 class Block(NamedTuple):
-    """A basic block. ``handlers``: the blocks an exception raised inside may reach; inside a ``try`` every statement is a
-    block of its own, so that the state at a handler is the state at the start of the block."""
+    """A basic block. ``handlers``: the blocks an exception raised inside may reach; inside a ``try`` every statement is
+    a block of its own, so that the state at a handler is the state at the start of the block."""
 
     instructions: tuple[Instruction, ...]
     end: Terminator
@@ -355,9 +358,10 @@ class ParamFacts(NamedTuple):
 class FunctionFacts(NamedTuple):
     """A function, lambda, class body or module body.
 
-    ``qualname`` is relative to the module and dotted without marks (``C.f``, ``f.g``, ``f.<lambda1>``); "" is the module
-    body. ``kind``: module, class, function, lambda. ``scope`` is the qualname of the enclosing one (of the module: ""). ``names``:
-    for values that are a local variable's, its name. ``blocks[0]`` is the entry; unreachable blocks are left out.
+    ``qualname`` is relative to the module and dotted without marks (``C.f``, ``f.g``, ``f.<lambda1>``); "" is the
+    module body. ``kind``: module, class, function, lambda. ``scope`` is the qualname of the enclosing one (of the
+    module: ""). ``names``: for values that are a local variable's, its name. ``blocks[0]`` is the entry; unreachable
+    blocks are left out.
     """
 
     qualname: str
@@ -385,8 +389,8 @@ class FieldFacts(NamedTuple):
 
 
 class ClassFacts(NamedTuple):
-    """A class. ``bases`` and ``decorators`` as written (dotted names; a subscripted base without its subscript, a call by
-    the called name). ``methods``: its own function names in order."""
+    """A class. ``bases`` and ``decorators`` as written (dotted names; a subscripted base without its subscript, a call
+    by the called name). ``methods``: its own function names in order."""
 
     qualname: str
     name: str

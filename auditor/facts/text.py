@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from auditor.facts.ir import (
     NOTHING,
     Argument,
@@ -50,7 +52,9 @@ def places(function: FunctionFacts) -> dict[Value, tuple[int, int]]:
     return {instruction.dst: (block, index) for block, index, instruction in _defining(function)}
 
 
-_Defining = Param | Const | Name | Attr | Item | Call | Build | Op | Phi | Iterate | Unpack | Declare | Closure | Class | Import | Enter | Yield | Await | Opaque  # fmt: skip
+_Defining: TypeAlias = (
+    Param | Const | Name | Attr | Item | Call | Build | Op | Phi | Iterate | Unpack | Declare | Closure | Class | Import
+) | (Enter | Yield | Await | Opaque)
 
 
 def _defining(function: FunctionFacts) -> list[tuple[int, int, _Defining]]:
@@ -70,6 +74,11 @@ def expression(function: FunctionFacts, value: Value) -> str:
     """
     text = _Renderer(definitions(function), function.names).text(value, 0)
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + _CUT
+
+
+def _short(qualname: str) -> str:
+    name = qualname.rpartition(".")[2].partition("#")[0]
+    return "lambda" if name.startswith("<lambda") else name
 
 
 class _Renderer:
@@ -95,7 +104,7 @@ class _Renderer:
             case Call(func=func, arguments=arguments):
                 return f"{self.operand(func, depth)}({self._some([self._argument(a, depth) for a in arguments])})"
             case Closure(function=name) | Class(name=name):
-                return "lambda" if "<lambda" in name.rpartition(".")[2] else name.rpartition(".")[2]
+                return _short(name)
             case Import(module=module, name=name):
                 return name or module
             case Declare(source=source) if source != NOTHING:
@@ -147,8 +156,8 @@ class _Renderer:
         return self.text(value, depth + 1)
 
     def _slice(self, build: Build, depth: int) -> str:
-        start, stop, step = ["" if part == NOTHING else self.text(part, depth + 1) for part in build.elements]
-        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+        parts = ["" if part == NOTHING else self.text(part, depth + 1) for part in build.elements]
+        return ":".join(parts[:2] if build.elements[2:] == (NOTHING,) else parts)
 
     def _build(self, build: Build, depth: int) -> str:
         if build.kind == "slice":
