@@ -61,7 +61,9 @@ class Param(NamedTuple):
 
 
 class Const(NamedTuple):
-    """A literal: None, a bool, int, float or str. (Bytes, complex and Ellipsis are ``Opaque``.)"""
+    """A literal: None, a bool, int, float or str. Bytes, complex, Ellipsis and texts of more than 2,000 characters are
+    ``Opaque``; a text that is a statement of its own (a docstring) is left out.
+    """
 
     dst: Value
     value: bool | int | float | str | None
@@ -95,7 +97,9 @@ class Item(NamedTuple):
 
 
 class Call(NamedTuple):
-    """``func(arguments)``. ``at`` is that of the called name (of ``a.b.c()`` the ``c``)."""
+    """``func(arguments)``. ``at`` is that of the called name (of ``a.b.c()`` the ``c``), of what has none the bracket;
+    of the application of a decorator the decorator's name.
+    """
 
     dst: Value
     func: Value
@@ -104,9 +108,12 @@ class Call(NamedTuple):
 
 
 class Build(NamedTuple):
-    """A display. ``kind``: tuple, list, set, dict (keys and values alternate; ``**x`` is NOTHING, x), slice, string
-    (the values inside an f-string), comprehension kinds ``list``/``set``/``dict``/``generator`` with the element
-    values."""
+    """A display. ``kind``: tuple, list, set, dict (keys and values alternate; ``**x`` is NOTHING, x), slice (lower,
+    upper, step, NOTHING where left out), string (the values inside an f-string).
+
+    A comprehension is a loop followed by a Build of kind ``list``, ``set``, ``dict`` or ``generator``, whose elements
+    are the Phi of the element of the last round and NOTHING (no round).
+    """
 
     dst: Value
     kind: str
@@ -115,8 +122,11 @@ class Build(NamedTuple):
 
 
 class Op(NamedTuple):
-    """An operator on operands: ``+ - * / // % ** @ << >> & | ^ == != < <= > >= is "is not" in "not in" not neg pos ~``,
-    and the tests of a match statement: ``match-class`` (subject, class), ``match-shape`` (subject)."""
+    """An operator on operands: ``+ - * / // % ** @ << >> & | ^ == != < <= > >= is "is not" in "not in" not neg pos ~``;
+    ``*`` of one operand is a starred element of a display or base; the tests of a match statement: ``match-class``
+    (subject, class), ``match-shape`` (subject), else ``==`` and ``is``; and ``match-exception`` (exception, class), the
+    test of an ``except`` clause.
+    """
 
     dst: Value
     operator: str
@@ -132,7 +142,9 @@ class Phi(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """The next element of an iterable (``for``, comprehension)."""
+    """The next element of an iterable (``for``, comprehension; also ``async for``). It stands first in the body of the
+    loop; the head of the loop ends with a Choice of the body and what follows when there is no element.
+    """
 
     dst: Value
     iterable: Value
@@ -150,7 +162,11 @@ class Unpack(NamedTuple):
 
 
 class Declare(NamedTuple):
-    """``source`` under an annotation: ``x: T = source`` or a narrowed match capture."""
+    """``source`` under an annotation: ``x: T = source``, a narrowed match capture or a caught exception.
+
+    Without a value ``source`` is NOTHING and nothing flows: ``x: T`` is this alone (``FunctionFacts.names`` has the
+    name), ``base.x: T`` is followed by a SetAttr of it.
+    """
 
     dst: Value
     source: Value
@@ -169,7 +185,9 @@ class Closure(NamedTuple):
 
 
 class Class(NamedTuple):
-    """A ``class`` statement executed: the class object. ``bases`` as values; keywords such as ``metaclass``."""
+    """A ``class`` statement executed: its body, which is the function of kind class with the qualname ``name``, and the
+    class object. ``bases`` as values; keywords such as ``metaclass``.
+    """
 
     dst: Value
     name: str
@@ -218,7 +236,7 @@ class SetItem(NamedTuple):
 
 
 class Enter(NamedTuple):
-    """``with manager as dst`` begins."""
+    """``with manager as dst`` begins (also ``async with``)."""
 
     dst: Value
     manager: Value
@@ -226,7 +244,9 @@ class Enter(NamedTuple):
 
 
 class Exit(NamedTuple):
-    """The ``with`` block of ``manager`` ends, on this path."""
+    """The ``with`` block of ``manager`` ends, on this path: by its end, by ``return``, ``break`` or ``continue``, and
+    by an exception if that is caught in this function. An exception that leaves the function leaves without Exit.
+    """
 
     manager: Value
     at: At
@@ -250,7 +270,7 @@ class Await(NamedTuple):
 
 
 class Delete(NamedTuple):
-    """``del base.name`` or ``del base[...]`` (name ``""``)."""
+    """``del base.name`` or ``del base[...]`` (name ``""``). ``del x`` of a name only unbinds it."""
 
     base: Value
     name: str
@@ -311,7 +331,9 @@ class Branch(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Go to one of ``targets``; which one no value tells (a loop that may end, a ``finally`` that may re-raise)."""
+    """Go to one of ``targets``; which one no value tells: a loop (body, end), a ``with`` that may suppress an exception
+    (what follows, raise again), ``except*`` (what follows, raise the rest).
+    """
 
     targets: tuple[int, ...]
     at: At
@@ -325,7 +347,7 @@ class Return(NamedTuple):
 
 
 class Raise(NamedTuple):
-    """Leave by an exception (or reach a handler of the block)."""
+    """Leave by an exception (or reach the handler of the block)."""
 
     value: Value
     at: At
@@ -335,8 +357,12 @@ Terminator: TypeAlias = Jump | Branch | Choice | Return | Raise
 
 
 class Block(NamedTuple):
-    """A basic block. ``handlers``: the blocks an exception raised inside may reach; inside a ``try`` every statement is
-    a block of its own, so that the state at a handler is the state at the start of the block."""
+    """A basic block. ``handlers``: the block (one, or none) that an exception raised inside reaches; inside a ``try``
+    every statement is a block of its own, so that the state at a handler is the state at the start of the block.
+
+    A handler starts with the Opaque ``exception``; then come the tests of the ``except`` clauses one after the other,
+    the body of a ``finally``, or the Exit of a ``with``; and a Raise of it where it is not dealt with.
+    """
 
     instructions: tuple[Instruction, ...]
     end: Terminator
@@ -356,12 +382,13 @@ class ParamFacts(NamedTuple):
 
 
 class FunctionFacts(NamedTuple):
-    """A function, lambda, class body or module body.
+    """A function, lambda, class body or module body. The module body comes first, the others in source order.
 
     ``qualname`` is relative to the module and dotted without marks (``C.f``, ``f.g``, ``f.<lambda1>``); "" is the
-    module body. ``kind``: module, class, function, lambda. ``scope`` is the qualname of the enclosing one (of the
-    module: ""). ``names``: for values that are a local variable's, its name. ``blocks[0]`` is the entry; unreachable
-    blocks are left out.
+    module body. Where a scope defines a name again (an overload, a property's setter, another branch), the later ones
+    are ``C.f#2``, ``C.f#3``. ``kind``: module, class, function, lambda. ``scope`` is the qualname of the enclosing one
+    (of the module: ""). ``decorators``: dotted names, of a call that of the callee. ``at``: the keyword. ``names``: for
+    values that are a local variable's, its name. ``blocks[0]`` is the entry; unreachable blocks are left out.
     """
 
     qualname: str
@@ -390,7 +417,8 @@ class FieldFacts(NamedTuple):
 
 class ClassFacts(NamedTuple):
     """A class. ``bases`` and ``decorators`` as written (dotted names; a subscripted base without its subscript, a call
-    by the called name). ``methods``: its own function names in order."""
+    by the called name). ``methods``: its own functions in order, each the last part of its qualname (``f``, ``f#2``).
+    """
 
     qualname: str
     name: str

@@ -169,9 +169,9 @@ class _Renderer:
         parts = [self.text(element, depth + 1) for element in build.elements]
         if build.kind == "string":
             return "f'" + "".join("{" + part + "}" for part in parts[:8]) + "'"
-        opening, closing = _BRACKETS.get(build.kind, "()")
+        brackets = _BRACKETS.get(build.kind, "()")
         comma = "," if build.kind == "tuple" and len(parts) == 1 else ""
-        return f"{opening}{self._some(parts)}{comma}{closing}"
+        return f"{brackets[0]}{self._some(parts)}{comma}{brackets[1]}"
 
     def _pair(self, key: Value, value: Value, depth: int) -> str:
         text = self.text(value, depth + 1)

@@ -58,8 +58,11 @@ class Machine:
     """Runs the functions of one file; ``world`` holds the names that the program does not define."""
 
     def __init__(self, facts: ModuleFacts, world: dict[str, Any], source: str) -> None:
-        self.shapes = {(node.lineno, node.col_offset + 1): node.patterns for node in ast.walk(ast.parse(source))
-                       if isinstance(node, ast.MatchSequence)}
+        self.shapes = {
+            (node.lineno, node.col_offset + 1): node.patterns
+            for node in ast.walk(ast.parse(source))
+            if isinstance(node, ast.MatchSequence)
+        }
         self.functions = {function.qualname: function for function in facts.functions}
         self.world = world
         self.globals: dict[str, Any] = {}
@@ -196,7 +199,9 @@ class Activation:
 
         def python(*positional: Any, **named: Any) -> Any:
             given = dict(zip([p.name for p in function.params], positional, strict=False)) | named
-            return Activation(self.machine, function, self).run([{**defaults, **given}[p.name] for p in function.params])
+            return Activation(self.machine, function, self).run(
+                [{**defaults, **given}[p.name] for p in function.params]
+            )
 
         self.define(i.dst, python)
 

@@ -55,7 +55,9 @@ class _Writer:
             self.line(depth + 1, f"nonlocal {self.rng.choice(NAMES)}")
         elif not depth and self.flip(0.2):
             self.line(depth + 1, "global c")
-        declared = self.lines[-1].rpartition(" ")[2] if "local " in self.lines[-1] or "global " in self.lines[-1] else ""
+        declared = (
+            self.lines[-1].rpartition(" ")[2] if "local " in self.lines[-1] or "global " in self.lines[-1] else ""
+        )
         for variable in NAMES:
             if variable != declared:
                 self.line(depth + 1, f"{variable} = t({self.fresh()})")
@@ -117,7 +119,14 @@ class _Writer:
         self.line(depth, self.rng.choice(forms) % self.fresh())
 
     def attribute(self, depth: int) -> None:
-        forms = ["rec.x = %s", "rec[t(1)] = %s", "rec.x += %s", "rec[t(2)] += %s", "del rec[t(%s)]", "rec[t(3):%s] = t(9)"]
+        forms = [
+            "rec.x = %s",
+            "rec[t(1)] = %s",
+            "rec.x += %s",
+            "rec[t(2)] += %s",
+            "del rec[t(%s)]",
+            "rec[t(3):%s] = t(9)",
+        ]
         self.line(depth, self.rng.choice(forms) % self.expression(1))
 
     def if_(self, depth: int, budget: int, loop: bool, function: bool) -> None:
@@ -170,13 +179,24 @@ class _Writer:
             self.block(depth + 1, budget, loop=loop, function=function)
 
     def with_(self, depth: int, budget: int, loop: bool, function: bool) -> None:
-        items = [self.rng.choice(("man(%d)", "man(%d) as a", "suppress(%d)")) % self.fresh() for _ in range(1 + self.flip(0.3))]
+        items = [
+            self.rng.choice(("man(%d)", "man(%d) as a", "suppress(%d)")) % self.fresh()
+            for _ in range(1 + self.flip(0.3))
+        ]
         self.line(depth, f"with {', '.join(items)}:")
         self.block(depth + 1, budget, loop=loop, function=function)
 
     def match_(self, depth: int, budget: int, loop: bool, function: bool) -> None:
         self.line(depth, f"match {self.rng.choice(('t(%d)', 'some(%d, 2)', 'some(%d, 3)')) % self.fresh()}:")
-        patterns = ["1 | 2", "[a, b]", "(1, _) | (_, 3)", "[1, *_, c] | [c, _]", "3 as b", "[a, _, 2 | 3]", "[(1 | 2) as b, a]"]
+        patterns = [
+            "1 | 2",
+            "[a, b]",
+            "(1, _) | (_, 3)",
+            "[1, *_, c] | [c, _]",
+            "3 as b",
+            "[a, _, 2 | 3]",
+            "[(1 | 2) as b, a]",
+        ]
         for _ in range(self.rng.randint(1, 3)):
             guard = f" if {self.test(1)}" if self.flip(0.4) else ""
             self.line(depth + 1, f"case {self.rng.choice(patterns)}{guard}:")

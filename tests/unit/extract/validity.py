@@ -9,7 +9,12 @@ from auditor.facts import (
     NOTHING,
     Bind,
     Branch,
+    Build,
+    Call,
     Choice,
+    Class,
+    Closure,
+    Declare,
     Delete,
     Exit,
     FunctionFacts,
@@ -19,10 +24,11 @@ from auditor.facts import (
     Op,
     Param,
     Phi,
+    Raise,
+    Return,
     SetAttr,
     SetItem,
 )
-from auditor.facts import Build, Call, Class, Closure, Declare, Raise, Return
 
 EFFECTS = (Bind, SetAttr, SetItem, Exit, Delete)
 _VALUE_FIELDS = ("base", "index", "func", "iterable", "source", "value", "manager", "test")
@@ -43,12 +49,12 @@ def operands(instruction: Any) -> Iterator[int]:
         yield from (value for _, value in instruction.keywords)
     elif kind is Closure:
         yield from (value for _, value in instruction.defaults)
-    elif kind is Declare:
-        yield instruction.source
-    elif kind.__name__ == "Unpack":
+    elif kind is Declare or kind.__name__ == "Unpack":
         yield instruction.source
     elif kind.__name__ not in ("Const", "Opaque", "Name", "Param", "Import", "Phi"):
-        yield from (getattr(instruction, name) for name in _VALUE_FIELDS if hasattr(instruction, name) and name in kind._fields)
+        yield from (
+            getattr(instruction, name) for name in _VALUE_FIELDS if hasattr(instruction, name) and name in kind._fields
+        )
 
 
 def targets(function: FunctionFacts, number: int) -> list[int]:
@@ -107,7 +113,10 @@ def _check_uses(function: FunctionFacts, predecessors: Any, dominators: Any, whe
             for value in operands(instruction):
                 if value != NOTHING:
                     home, place = where[value]
-                    assert place < index if home == number else home in dominators[number], (function.qualname, instruction)
+                    assert place < index if home == number else home in dominators[number], (
+                        function.qualname,
+                        instruction,
+                    )
                 else:
                     assert type(instruction) in (Build, Declare), (function.qualname, instruction)
         if isinstance(block.end, Raise | Return):
