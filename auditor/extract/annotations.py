@@ -22,8 +22,7 @@ def annotation(node: cst.Annotation | None) -> TypeExpr | None:
 def type_expression(node: cst.BaseExpression) -> TypeExpr:
     """Describe an expression that stands for a type."""
     if isinstance(node, cst.Name | cst.Attribute):
-        name = dotted(node)
-        return _UNKNOWN if name == "?" else TypeExpr("=None", ()) if name == "None" else TypeExpr(name, ())
+        return TypeExpr(dotted(node), ())
     if isinstance(node, cst.Subscript):
         return TypeExpr(dotted(node.value), tuple(_elements(node)))
     if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr):

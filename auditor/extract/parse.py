@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import gc
 import io
+import re
 import sys
 import tokenize
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,6 +22,7 @@ from auditor.extract.tokens import MAX_BYTES, Lines, Refused, Words, scan
 from auditor.facts import ModuleFacts, Problem
 
 _RECURSION = 200_000
+_ERROR_AT = re.compile(r"error at (\d+):\d+")
 _LOADED = (lower_comprehensions, lower_patterns, lower_protected, lower_statements)
 
 
@@ -70,10 +74,27 @@ def _parse(text: str) -> cst.Module:
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        reason = error.message.partition(": expected one of")[0].removeprefix("parser error: ")
-        raise Refused(error.raw_line, f"syntax error ({reason}): not Python 3, or incomplete") from None
+        reason = "" if _ERROR_AT.search(error.message) else f" ({error.message.removeprefix('tokenizer error: ')})"
+        what = f"syntax error{reason}: not Python 3, or incomplete; mend it or leave the file out"
+        raise Refused(_line_of_error(text, error), what) from None
     except cst.CSTValidationError as error:
-        raise Refused(1, f"syntax error ({error}): not valid Python") from None
+        raise Refused(1, f"syntax error ({error}): not valid Python; mend it or leave the file out") from None
+
+
+def _line_of_error(text: str, error: cst.ParserSyntaxError) -> int:
+    """Give the line of a syntax error; LibCST's tokenizer does not tell it, so the standard library's parser is asked."""
+    found = _ERROR_AT.search(error.message)
+    if found:
+        return int(found[1])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as failure:
+        return failure.lineno or error.raw_line
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return error.raw_line
 
 
 def _survey(tree: cst.Module, words: Words, lines: Lines) -> Survey:

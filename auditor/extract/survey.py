@@ -49,6 +49,7 @@ class Survey:
         self.order.append(self.scope)
         self.scopes[id(module)] = self.scope
         self._all(module.body)
+        self.scope.last_offset = self._end()
         resolve(self.order)
 
     # ------------------------------------------------------------ words
@@ -74,7 +75,7 @@ class Survey:
         while texts[index] in _CLOSING and opened > 0:
             index += 1
             opened -= 1
-        return self._offsets[index - 1] + len(texts[index - 1])
+        return self._offsets[index - 1] + len(texts[index - 1]) if index else 0
 
     def _keyword(self, node: cst.CSTNode, text: str) -> None:
         self.where[id(node)] = self.take(text)

@@ -33,8 +33,8 @@ class TypeExpr(NamedTuple):
     """An annotation or base class as written: ``Optional[a.B]`` is ``TypeExpr("Optional", (TypeExpr("a.B", ()),))``.
 
     ``X | Y`` has the name ``"|"``; a list such as in ``Callable[[X], Y]`` has the name ``"[]"``; a literal has the name
-    ``"="`` followed by its source text; what is none of these has the name ``"?"``. String annotations are already
-    parsed.
+    ``"="`` followed by its source text (of a text its ``repr``; ``None`` is the name ``"None"``); what is none of these
+    has the name ``"?"``. String annotations are already parsed.
     """
 
     name: str

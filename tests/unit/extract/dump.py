@@ -8,7 +8,6 @@ from auditor.extract import extract
 from auditor.facts import (
     NOTHING,
     Argument,
-    At,
     Bind,
     Branch,
     Choice,
@@ -67,7 +66,11 @@ _VALUES = {"base", "func", "iterable", "source", "manager"}
 
 def _field(i: Any, name: str) -> str:
     part = getattr(i, name)
-    if name in _VALUES or (name == "index" and not isinstance(i, Unpack)) or (name == "value" and not isinstance(i, Const)):
+    if (
+        name in _VALUES
+        or (name == "index" and not isinstance(i, Unpack))
+        or (name == "value" and not isinstance(i, Const))
+    ):
         return _value(part)
     if isinstance(part, TypeExpr):
         return type_text(part)
