@@ -82,7 +82,7 @@ def _parse(text: str) -> cst.Module:
 
 
 def _line_of_error(text: str, error: cst.ParserSyntaxError) -> int:
-    """Give the line of a syntax error; LibCST's tokenizer does not tell it, so the standard library's parser is asked."""
+    """Give the line of a syntax error; where LibCST's tokenizer does not tell it, ask the standard library's parser."""
     found = _ERROR_AT.search(error.message)
     if found:
         return int(found[1])

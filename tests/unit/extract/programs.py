@@ -94,7 +94,7 @@ class _Writer:
             self.rng.choice(compound)(depth, budget - 1, loop, function)
 
     def leave(self, depth: int, *, loop: bool, function: bool) -> None:
-        ways = ["raise boom(%d)" % self.fresh(), f"boom({self.fresh()})", f"assert {self.test(1)}, t({self.fresh()})"]
+        ways = [f"raise boom({self.fresh()})", f"boom({self.fresh()})", f"assert {self.test(1)}, t({self.fresh()})"]
         if loop:
             ways += ["break", "continue"] * 2
         if function:
@@ -255,8 +255,7 @@ class _Writer:
         return f"({self.rng.choice(NAMES)} := {value})" if self.walrus else value
 
     def comprehension(self, budget: int) -> str:
-        """A comprehension; in it no lambda, whose variables would be told from outer ones by name only, and no ``:=``.
-        """
+        """A comprehension; in it no lambda, whose variables would be told from outer ones by name only, and no ``:=``."""
         before, self.closures, self.walrus = (self.closures, self.walrus), False, False
         first, second, test = self.expression(budget - 1), self.expression(budget - 1), self.test(1)
         iterables = f"it({self.fresh()})", f"it({self.fresh()})"

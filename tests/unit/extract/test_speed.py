@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import libcst
@@ -20,10 +21,8 @@ def ratios() -> dict[str, tuple[float, float]]:
     found = {}
     for name in BIG:
         content = (CORPUS / "sglang" / name).read_bytes()
-        found[name] = (
-            _best(lambda c=content: libcst.parse_module(c)),
-            _best(lambda c=content: extract("x", "x", False, c)),
-        )
+        bare = _best(partial(libcst.parse_module, content))
+        found[name] = bare, _best(partial(extract, "x", "x", False, content))
     return found
 
 

@@ -69,6 +69,8 @@ class Manager:
 
 
 class Record:
+    world: World
+
     def __init__(self, world: World) -> None:
         object.__setattr__(self, "world", world)
 
@@ -95,7 +97,12 @@ def in_python(source: str) -> tuple[list[Any], str]:
     """Run ``source`` with Python; give the recorded calls and how it ended."""
     world = World()
     names: dict[str, Any] = world.names()
-    return world.trace, _outcome(lambda: exec(compile(source, "program", "exec"), names) or names)
+
+    def run() -> dict[str, Any]:
+        exec(compile(source, "program", "exec"), names)
+        return names
+
+    return world.trace, _outcome(run)
 
 
 def in_facts(source: str) -> tuple[list[Any], str]:
@@ -109,5 +116,14 @@ def in_facts(source: str) -> tuple[list[Any], str]:
 def _outcome(run: Any) -> str:
     try:
         return f"result {run()['result']}"
-    except (Exception, Stop) as error:
+    except (
+        ArithmeticError,
+        AssertionError,
+        AttributeError,
+        LookupError,
+        NameError,
+        TypeError,
+        ValueError,
+        Stop,
+    ) as error:
         return f"raised {type(error).__name__} {error if isinstance(error, ValueError | KeyError) else ''}"
