@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
-from auditor.dataflow import Graph, solve_forward
+from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, FunctionFacts, Name, Op, Return, Value, expression
 from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet
@@ -56,12 +56,12 @@ class HeldGates:
         self._spec = spec
         self._primitives: dict[str, tuple[tuple[int, int, Call, str], ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
-        self._busy: set[FrameKey] = set()
         self._flows: dict[str, Graph] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
         self._counters = frozenset(one.counter for one in spec.gates)
+        self.run()
 
     def flow(self, code: Code) -> Graph:
         known = self._flows.get(code.name)
@@ -70,17 +70,21 @@ class HeldGates:
             known = self._flows[code.name] = Graph(0, {index: successors(block) for index, block in enumerate(blocks)})
         return known
 
+    def run(self) -> None:
+        """Solve every frame that can reach a wait, callees first. A recursive call acquires nothing at first and what the
+        first round found in the second: certificates rest on calls that end."""
+        successors = {
+            key: [site.callee for site in self._graph.calls[key] if site.callee in self.acquiring]
+            for key in sorted(self.acquiring, key=str)
+        }
+        for component in bottom_up(successors):
+            for _ in range(2 if is_recursive(component, successors) else 1):
+                for key in component:
+                    self._states[key] = self._solve(key)
+
     def state(self, key: FrameKey) -> FrameState:
-        """The state of a frame; a recursive question is answered "nothing held"."""
-        known = self._states.get(key)
-        if known is not None:
-            return known
-        if key in self._busy or key not in self.acquiring:
-            return EMPTY
-        self._busy.add(key)
-        known = self._states[key] = self._solve(key)
-        self._busy.discard(key)
-        return known
+        """The state of a frame; of one that reaches no wait the empty one."""
+        return self._states.get(key, EMPTY)
 
     def _solve(self, key: FrameKey) -> FrameState:
         frame = self._graph.frames[key]

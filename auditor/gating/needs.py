@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.dataflow import bottom_up, is_recursive
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -51,6 +52,9 @@ class Summary:
     reads: bool = False
 
 
+_NOTHING = Summary()
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """One use of a handle."""
@@ -79,7 +83,6 @@ class Needs:
         self._kernels = {one.name: one for one in spec.kernels}
         self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
         self._summaries: dict[FrameKey, Summary] = {}
-        self._busy: set[FrameKey] = set()
         self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
@@ -91,17 +94,45 @@ class Needs:
 
     # ------------------------------------------------------------ summaries
 
+    def run(self) -> None:
+        """Summarise every relevant frame, callees first; a recursive component twice, so that needs go round once."""
+        successors = {
+            key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant] for key in sorted(self.relevant, key=str)
+        }
+        for component in bottom_up(successors):
+            for _ in range(2 if is_recursive(component, successors) else 1):
+                for key in component:
+                    self._summaries[key] = self._summarise(key)
+            called = any(
+                caller not in component for key in component for caller, _ in self._graph.callers.get(key, ())
+            )
+            for key in component if not called else ():
+                self._at_entry(key)
+
+    def _at_entry(self, key: FrameKey) -> None:
+        """Nothing is held at an entry point: what is still needed here is not gated."""
+        if self._inner(key):
+            return
+        for need in self._summaries[key].needs:
+            verdict, why = self._verdict(need)
+            for touch in need.touches:
+                self._record(touch, Outcome(verdict, why, None, need, need.hops))
+
+    def _inner(self, key: FrameKey) -> bool:
+        """A method that other code calls, but never on this object: no path leads to it."""
+        name, context = key
+        return context is not None and any(other == name and known is not context for other, known in self._graph.callers)
+
+    def _verdict(self, need: Need) -> tuple[str, str]:
+        if need.buffer.owner not in self._armed.loaded:
+            return "latent", self._armed.state(need.buffer.owner).why
+        if any(one.why == "unrelated" for one in need.near):
+            return "unknown", "layer-unrelated"
+        return "ungated", ""
+
     def summary(self, key: FrameKey) -> Summary:
-        known = self._summaries.get(key)
-        if known is not None:
-            return known
-        if key in self._busy or key not in self.relevant:
-            return Summary()
-        self._busy.add(key)
-        made = self._summarise(key)
-        self._busy.discard(key)
-        self._summaries[key] = made
-        return made
+        """The summary of a frame; of one that is not computed yet (a recursive call) an empty one."""
+        return self._summaries.get(key, _NOTHING)
 
     def _summarise(self, key: FrameKey) -> Summary:
         frame = self._graph.frames[key]
@@ -156,7 +187,7 @@ class Needs:
             yield one.dst, replace(handle, layer=layer, touches=touches, held=held, hops=(hop, *handle.hops))
 
     def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
-        name = self._called_name(frame.code, one)
+        name = self.called_name(frame.code, one)
         if site.receiver is None or not self._linker.context_of(site.receiver):
             return touches
         if not self.is_accessor(name) and not (type(one) is Attr and self.is_buffer(name)):
@@ -166,7 +197,7 @@ class Needs:
         return (touch, *touches)
 
     @staticmethod
-    def _called_name(code: Code, one: Call | Attr) -> str:
+    def called_name(code: Code, one: Call | Attr) -> str:
         if type(one) is Attr:
             return one.name
         func = code.defined.get(one.func)  # type: ignore[union-attr]
@@ -307,7 +338,7 @@ class Needs:
         return [("element", NOTHING, handle)]
 
     def _argument_use(self, key: FrameKey, frame: Frame, one: Call, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        name = self._called_name(frame.code, one)
+        name = self.called_name(frame.code, one)
         if name in METADATA_CALLS or name.endswith("_like"):
             return [("metadata", NOTHING, handle)]
         if name in ALIAS_CALLS:

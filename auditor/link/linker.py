@@ -7,6 +7,7 @@ stands behind one Datalog-like line.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -40,6 +41,7 @@ from auditor.facts import (
     Unpack,
     Value,
     Yield,
+    expression,
 )
 from auditor.link import externals
 from auditor.link.constraints import Accept, ConstraintGraph, Node
@@ -126,15 +128,20 @@ class Linker:
         self._linked: set[tuple[int, Value, str, object]] = set()
         self._anonymous: dict[str, list[tuple[Instance, Node]]] = {}
         self._field_objects: dict[str, list[Object]] = {}
+        self._fields_of: dict[Object, list[str]] = {}
+        self._assumed: set[str] = set()
         self._is_tracked = tracked
         self._tracked: dict[str, bool] = {}
         self._defaults: dict[str, list[tuple[int, Node]]] = {}
+        self._located: list[Frame] = []
+        self._bases: list[Node] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
 
     # ------------------------------------------------------------ modules
 
     def add(self, modules: Iterable[ModuleFacts]) -> None:
         """Add modules and everything that they say."""
+        self._located = []
         added = [one for one in modules if one.module not in self.scopes.modules]
         for facts in added:
             self.scopes.add(facts)
@@ -189,16 +196,14 @@ class Linker:
         if node is None:
             node = self.fields[key] = self.graph.new_nodes(1)
             self._field_objects.setdefault(name, []).append(one)
+            self._fields_of.setdefault(one, []).append(name)
             if isinstance(one, Instance):
                 # field(anonymous C, f) ⊇ field(o, f) for every o of C
                 for some, reader in self._anonymous.get(name, ()):
                     if one != some and self.hierarchy.is_subclass(one.cls, some.cls):
                         self.graph.edge(node, reader)
-                if one.anonymous:
-                    self._anonymous.setdefault(name, []).append((one, node))
-                    for other in self._field_objects[name]:
-                        if isinstance(other, Instance) and other != one and self.hierarchy.is_subclass(other.cls, one.cls):
-                            self.graph.edge(self.fields[other, name], node)
+                if one.anonymous and one.cls in self._assumed:
+                    self._widen_field(one, name, node)
         return node
 
     def variable(self, module: str, scope: str, name: str) -> Node:
@@ -481,7 +486,7 @@ class Linker:
 
     def _read_instance(self, one: Instance, name: str, target: Node) -> None:
         methods = self.hierarchy.applicable(one.cls, self.functions).get(name, ())[:1]
-        if one.anonymous and not methods or one.anonymous and self._overridden(one.cls, name):
+        if one.cls in self._assumed and one.anonymous:
             methods = (*methods, *self._overridden(one.cls, name))
         for method in methods:
             self._bind_method(method, one, name, target)
@@ -541,6 +546,32 @@ class Linker:
                 if accept is not None:
                     found = frozenset(filter(accept, found))
         return found
+
+    def derivation(self, frame: Frame, value: Value, one: Object) -> list[tuple[str, int, str]]:
+        """How ``one`` came to ``value``: (path, line, what) from its allocation to here, the first way found."""
+        if not self._located:
+            self._located = sorted(self.frames.values(), key=lambda known: known.base)
+            self._bases = [known.base for known in self._located]
+        steps: list[tuple[str, int, str]] = []
+        if isinstance(one, Instance) and not one.anonymous:
+            steps.append((one.path, one.line, f"{one.cls.rpartition('.')[2]} is made here"))
+        for node in self.graph.chain(frame.node(value), one):
+            step = self._step(node)
+            if step is not None and (not steps or steps[-1] != step):
+                steps.append(step)
+        return steps
+
+    def _step(self, node: Node) -> tuple[str, int, str] | None:
+        place = bisect_right(self._bases, node) - 1
+        frame = self._located[place] if place >= 0 else None
+        if frame is None or node >= frame.result:
+            return None
+        one = frame.code.defined.get(node - frame.base)
+        at = getattr(one, "at", None)
+        if at is None or type(one) is Name:
+            return None
+        what = f"parameter {one.name}" if type(one) is Param else expression(frame.code.facts, node - frame.base)
+        return frame.code.path, at.line, f"{what} in {frame.code.name.rpartition('.')[2]}"
 
     def is_property(self, function: str) -> bool:
         return _is_property(self.functions[function])
@@ -685,7 +716,11 @@ class Linker:
         # v ∋ a new instance named by the call
         if cls not in self.hierarchy.classes:
             return
-        made = Instance(cls, frame.code.path, call.at.line, call.at.column, _owner(frame.context))
+        owner = _owner(frame.context)
+        if owner is None and not self.tracked(cls):
+            made = self.some(cls)
+        else:
+            made = Instance(cls, frame.code.path, call.at.line, call.at.column, owner)
         self.graph.add(target, made)
         self._register(made)
         methods = self.hierarchy.applicable(cls, self.functions)
@@ -736,10 +771,29 @@ class Linker:
                 self.graph.add(node, one)
             if known:
                 return True
-        made = Instance(cls, self.hierarchy.classes[cls].path, 0, 0)
+        made = self.some(cls)
         self._register(made)
+        if cls not in self._assumed:
+            self._assumed.add(cls)
+            self._widen(made)
         self.graph.add(node, made)
         return True
+
+    def some(self, cls: str) -> Instance:
+        """The object that stands for every instance of an untracked class."""
+        return Instance(cls, self.hierarchy.classes[cls].path, 0, 0)
+
+    def _widen(self, one: Instance) -> None:
+        """What is only known by its annotation may be an instance of any subclass."""
+        for name in tuple(self._fields_of.get(one, ())):
+            self._widen_field(one, name, self.fields[one, name])
+
+    def _widen_field(self, one: Instance, name: str, node: Node) -> None:
+        # field(some C, f) ⊇ field(o, f) for every o of a subclass of C
+        self._anonymous.setdefault(name, []).append((one, node))
+        for other in tuple(self._field_objects[name]):
+            if isinstance(other, Instance) and other != one and self.hierarchy.is_subclass(other.cls, one.cls):
+                self.graph.edge(self.fields[other, name], node)
 
     def _link(
         self,

@@ -1,0 +1,34 @@
+"""Room ``gating``: the must-analysis. Which gates are certainly held at each read of guarded storage, and what proves it.
+
+A *gate* is an acquire of the capability (counter, layer); guarded storage *requires* it where its elements are read.
+*Held* is what every path has acquired; a *need* is a requirement not met yet, carried to the callers. A certificate is
+the gate with why its object is armed and why its layer covers; a witness is the path on which it is missing.
+
+It knows no file, no syntax and no report; unknown is an outcome with a reason.
+"""
+
+from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.symbols import Layer, Path
+from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+
+__all__ = [
+    "ORDER",
+    "Armed",
+    "BindingVerdict",
+    "Buffer",
+    "Gate",
+    "Hop",
+    "Judgement",
+    "Layer",
+    "Near",
+    "Need",
+    "Outcome",
+    "Path",
+    "Place",
+    "Registration",
+    "SiteVerdict",
+    "State",
+    "Touch",
+    "judge",
+]

@@ -1,0 +1,207 @@
+"""From outcomes to verdicts: one verdict for each site and object it is bound to, with what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from auditor.callgraph import CallGraph, FrameKey
+from auditor.facts import Attr, Call, Value, expression
+from auditor.gating.armed import Armed
+from auditor.gating.held import HeldGates
+from auditor.gating.needs import Needs
+from auditor.gating.values import Gate, Need, Outcome, Touch
+from auditor.link import External, ExternalInstance, Frame, Instance, Linker, Module, Object
+from auditor.spec import EngineSpec
+
+ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
+"""Worst first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindingVerdict:
+    """One object that a site can be bound to. ``object`` None: what it is, is said by ``classes`` (not a pool) or not known."""
+
+    object: Instance | None
+    classes: tuple[str, ...]
+    method: str
+    verdict: str
+    reason: str
+    outcomes: tuple[Outcome, ...]
+    derivation: tuple[tuple[str, int, str], ...]
+
+    @property
+    def gates(self) -> tuple[tuple[Gate, str], ...]:
+        """The gates that it stands on, each with why its layer covers."""
+        found = {one.gate: one.why for one in self.outcomes if one.verdict == "gated" and one.gate is not None}
+        return tuple(found.items())
+
+    @property
+    def need(self) -> Need | None:
+        """The read that is not covered, by the shortest path."""
+        found = [one.need for one in self.outcomes if one.verdict == self.verdict and one.need is not None]
+        return min(found, key=lambda need: (len(need.hops), str(need.hops))) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class SiteVerdict:
+    """A site with its bindings, worst first."""
+
+    path: str
+    line: int
+    column: int
+    kind: str
+    name: str
+    receiver: str
+    function: str
+    open: tuple[str, ...]
+    bindings: tuple[BindingVerdict, ...]
+
+    @property
+    def verdict(self) -> str:
+        return self.bindings[0].verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Everything gating found. ``gating_functions``: functions that wait, themselves or by what they call."""
+
+    sites: tuple[SiteVerdict, ...]
+    armed: Armed
+    gating_functions: frozenset[str]
+
+
+def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
+    """Give a verdict for every site of the files that ``product`` admits."""
+    armed = Armed(linker, spec, product)
+    held = HeldGates(linker, graph, spec)
+    needs = Needs(linker, graph, spec, held, armed)
+    needs.run()
+    sites = _Sites(linker, graph, needs).verdicts(product)
+    waiting = frozenset(key[0] for key in held.acquiring if any(isinstance(one, Gate) for one in held.state(key).exits))
+    return Judgement(tuple(sites), armed, waiting)
+
+
+class _Sites:
+    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs) -> None:
+        self._linker = linker
+        self._graph = graph
+        self._needs = needs
+        self._touches: dict[tuple[str, int, int, str], list[Touch]] = {}
+        for touch in needs.outcomes:
+            self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
+        self._pool_methods = _pool_methods(linker)
+
+    def verdicts(self, product: Callable[[str], bool]) -> list[SiteVerdict]:
+        places: dict[tuple[str, int, int, str], list[tuple[FrameKey, int, Call | Attr]]] = {}
+        for key, frame in self._graph.frames.items():
+            if product(frame.code.path):
+                for block, one, name in self._candidates(frame):
+                    places.setdefault((frame.code.path, one.at.line, one.at.column, name), []).append((key, block, one))
+        return [self._site(place, places[place]) for place in sorted(places)]
+
+    def _candidates(self, frame: Frame) -> Iterator[tuple[int, Call | Attr, str]]:
+        """Accessor calls and raw reads of guarded storage, by name; and whatever turned out to touch storage."""
+        code = frame.code
+        for block, content in enumerate(code.facts.blocks):
+            for one in content.instructions:
+                if type(one) is Call:
+                    func = code.defined.get(one.func)
+                    name = self._needs.called_name(code, one)
+                    if name and self._needs.is_accessor(name) and (type(func) is Attr or name and type(func) is Call):
+                        yield block, one, name
+                elif type(one) is Attr and (code.path, one.at.line, one.at.column, one.name) in self._touches:
+                    yield block, one, one.name
+
+    def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]]) -> SiteVerdict:
+        path, line, column, name = place
+        key, _, one = found[0]
+        frame = self._graph.frames[key]
+        base = _base(frame, one)
+        bindings = list(self._bindings(place, found, name))
+        bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, str(binding.object)))
+        kind = "call" if type(one) is Call else "attribute"
+        receiver = expression(frame.code.facts, base) if base is not None else ""
+        opened = tuple(sorted(self._open(found)))
+        return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
+
+    def _open(self, found: list[tuple[FrameKey, int, Call | Attr]]) -> set[str]:
+        result: set[str] = set()
+        for key, block, one in found:
+            frame = self._graph.frames[key]
+            base = _base(frame, one)
+            for target in self._linker.view(frame, base, block) if base is not None else ():
+                if isinstance(target, ExternalInstance):
+                    result.add(f"{target.cls} at {target.path}:{target.line} is not in the tree")
+        return result
+
+    def _bindings(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]], name: str) -> Iterator[BindingVerdict]:
+        touched = {touch.object: touch for touch in self._touches.get(place, ())}
+        others: set[str] = set()
+        objects: dict[Instance, tuple[Frame, Value]] = {}
+        for key, block, one in found:
+            frame = self._graph.frames[key]
+            base = _base(frame, one)
+            if base is None:
+                continue
+            for target in self._linker.view(frame, base, block):
+                if isinstance(target, Instance):
+                    objects.setdefault(target, (frame, base))
+                elif isinstance(target, Module | External | ExternalInstance):
+                    others.add(_name(target))
+        for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, str(one.owner))):
+            made = self._object(target, objects[target], touched.get(target), name)
+            if made is not None:
+                yield made
+        known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
+        if others and not known:
+            yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
+        elif not known:
+            yield self._unresolved(name)
+
+    def _object(self, one: Instance, where: tuple[Frame, Value], touch: Touch | None, name: str) -> BindingVerdict | None:
+        linker = self._linker
+        if name not in linker.hierarchy.attributes(one.cls, linker.functions):
+            return None  # the call would raise AttributeError
+        derivation = tuple(self._derivation(one, *where))
+        method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
+        outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
+        if not linker.context_of(one):
+            return BindingVerdict(one, (one.cls,), method, "exempt", "not-a-pool", (), derivation)
+        if not outcomes:
+            return BindingVerdict(one, (one.cls,), method, "exempt", "metadata", (), derivation)
+        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+        reason = worst.why if worst.verdict != "gated" else ""
+        return BindingVerdict(one, (one.cls,), method or (touch.method if touch else ""), worst.verdict, reason, tuple(outcomes), derivation)
+
+    def _unresolved(self, name: str) -> BindingVerdict:
+        if name not in self._pool_methods:
+            return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
+        return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
+
+    def _derivation(self, one: Instance, frame: Frame, value: Value) -> Iterable[tuple[str, int, str]]:
+        return self._linker.derivation(frame, value, one)
+
+
+def _base(frame: Frame, one: Call | Attr) -> Value | None:
+    if type(one) is Attr:
+        return one.base
+    func = frame.code.defined.get(one.func)  # type: ignore[union-attr]
+    if type(func) is Attr:
+        return func.base
+    return func.arguments[0].value if type(func) is Call and func.arguments else None
+
+
+def _name(one: Object) -> str:
+    return f"module {one.name}" if isinstance(one, Module) else one.cls if isinstance(one, ExternalInstance) else getattr(one, "name", "")
+
+
+def _pool_methods(linker: Linker) -> frozenset[str]:
+    found: set[str] = set()
+    for cls, made in linker.instances.items():
+        if linker.tracked(cls) or any(one.owner is not None for one in made):
+            found.update(linker.hierarchy.attributes(cls, linker.functions))
+    for cls in linker.hierarchy.classes:
+        if linker.tracked(cls):
+            found.update(linker.hierarchy.attributes(cls, linker.functions))
+    return frozenset(found)
