@@ -151,16 +151,19 @@ class _Scanner:
 
     def code(self, position: int, in_field: bool) -> int:
         """Scan code from ``position`` to the end, or to the end of the expression of an f-string field."""
+        base = len(self.effort.outer) if in_field else -1
         while True:
-            position, start_of_format = self._plain(position, in_field)
+            position, start_of_format = self._plain(position, base)
             if start_of_format is None:
                 return position
             position = self._format(position, start_of_format)
 
-    def _plain(self, position: int, in_field: bool) -> tuple[int, str | None]:
+    def _plain(self, position: int, base: int) -> tuple[int, str | None]:
+        """Scan up to the next f-string, or to the end of the field in which ``base`` brackets are open (-1: of no
+        field)."""
         texts, offsets = self.words
         effort = self.effort
-        depth = 0
+        outer = effort.outer
         line = -1
         for match in _CODE.finditer(self.text, position):
             kind = match.lastindex
@@ -172,15 +175,13 @@ class _Scanner:
             elif kind == _OPEN:
                 self.last = match.start()
                 effort.open()
-                depth += 1
             elif kind == _CLOSE:
-                if in_field and not depth:
+                if len(outer) == base:
                     return match.start(), None
-                depth -= 1
                 effort.close()
             elif kind == _LINE:
                 line = match.end()
-                if not effort.outer:
+                if not outer:
                     self.last = match.start()
                     effort.end()
                 continue
@@ -194,7 +195,7 @@ class _Scanner:
                 effort.end()
                 continue
             elif kind == _SIGN:
-                if in_field and not depth and self._ends_field(word, match.end()):
+                if len(outer) == base and self._ends_field(word, match.end()):
                     return match.start(), None
                 effort.terms += 1
                 continue

@@ -50,7 +50,7 @@ s = a[b.c:d.e, ::f.g, ...][h.i](j) if not k.l is not m.n not in o.p else q.r; fr
 lambda: (yield a.b)
 '''
 
-NESTED = """x = f"{a.b(f"{c.d!r}" + "}")}{e.f["g"]:{h.i}}" + f'{j.k(f'{l.m}')}'\ny.z()\n"""
+NESTED = """x = f"{a.b(f"{c.d!r}" + "}")}{e.f["g"]:{h.i}}" + f'{j.k(f'{l.m}') ** n.o:{p.q(f'{r.s}')}}'\ny.z()\n"""
 
 
 def expected(source: str) -> Counter[Any]:
