@@ -160,8 +160,9 @@ class HeldGates:
         found: dict[Gate, list[CallSite]] = {}
         for site in relevant:
             for gate in self.state(site.callee).exits:
-                if isinstance(gate, Gate):
-                    found.setdefault(self.into_caller(frame, call, site, gate), []).append(site)
+                moved = self.into_caller(frame, call, site, gate) if isinstance(gate, Gate) else None
+                if moved is not None:
+                    found.setdefault(moved, []).append(site)
         receiver = receiver_path(frame.code, call)
         for gate, holders in found.items():
             if len(holders) == len(sites):
@@ -171,11 +172,13 @@ class HeldGates:
                 if objects:
                     yield replace(gate, only=(receiver, objects))
 
-    def into_caller(self, frame: Frame, call: object, site: CallSite, gate: Gate) -> Gate:
-        """A callee's gate in the caller's terms."""
+    def into_caller(self, frame: Frame, call: object, site: CallSite, gate: Gate) -> Gate | None:
+        """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
         callee = self._graph.code(site.callee)
         argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
         layer = substitute(gate.layer, lambda name: _layer_argument(frame.code, argument, name), f"{site.value}!")
+        if layer.foreign and not layer.last:
+            return None
         place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)  # type: ignore[attr-defined]
         through = path_into(frame.code, argument, gate.through)
         return Gate(gate.owners, through, layer, None, gate.place, gate.text, (place, *gate.chain))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import bottom_up, is_recursive
@@ -53,6 +54,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+OTHER = "other objects only"
+"""Why a wait that only some receivers make does not count for this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,18 @@ class Needs:
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
         self.relevant = graph.reaching(sources)
         """Frames that can reach guarded storage."""
+        self._below_waits = self._below(key for key in self.relevant if held.state(key).events)
+        """Frames that run below one that waits: only there can a caller still cover a need."""
+
+    def _below(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
+        seen = set(start)
+        todo = list(seen)
+        while todo:
+            for site in self._graph.calls[todo.pop()]:
+                if site.callee not in seen:
+                    seen.add(site.callee)
+                    todo.append(site.callee)
+        return frozenset(seen)
 
     def _has_source(self, frame: Frame) -> bool:
         return any(type(one) is Attr and self.is_buffer(one.name) for one in frame.code.defined.values())
@@ -106,8 +121,12 @@ class Needs:
             called = any(
                 caller not in component for key in component for caller, _ in self._graph.callers.get(key, ())
             )
-            for key in component if not called else ():
-                self._at_entry(key)
+            for key in component:
+                if not called:
+                    self._at_entry(key)
+                elif key not in self._below_waits:
+                    self._at_entry(key)
+                    self._summaries[key].needs.clear()
 
     def _at_entry(self, key: FrameKey) -> None:
         """Nothing is held at an entry point: what is still needed here is not gated."""
@@ -168,9 +187,11 @@ class Needs:
         for owner in sorted(owners, key=str):
             if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
                 continue
+            if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
+                continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
             hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
-            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), frozenset(), (hop,))
+            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), None, (hop,))
 
     def _returned(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
@@ -181,10 +202,7 @@ class Needs:
             hop = self._call_hop(key, frame, one, site)
             callee = self._graph.code(site.callee)
             layer = layer_into(frame.code, one, callee.facts, handle.layer, f"{site.value}!", implicit=site.implicit)
-            held = frozenset(
-                self._held.into_caller(frame, one, site, gate) for gate in handle.held if isinstance(gate, Gate)
-            )
-            yield one.dst, replace(handle, layer=layer, touches=touches, held=held, hops=(hop, *handle.hops))
+            yield one.dst, replace(handle, layer=layer, touches=touches, hops=(hop, *handle.hops))
 
     def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = self.called_name(frame.code, one)
@@ -223,13 +241,16 @@ class Needs:
         for use, now in self._trace(key, frame, value, handle):
             used = True
             if use.kind == "returned":
-                state = self._held.state(key).at(use.block, use.index)
-                made.returns.append(replace(now, held=now.held | frozenset(one for one in state if isinstance(one, Gate))))
+                made.returns.append(now if now.gate is not None else replace(now, gate=self._covered(key, now, use)))
+            elif use.kind == "element" and now.gate is not None:
+                made.reads = True
+                for touch in now.touches:
+                    self._record(touch, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
             elif use.kind == "element":
                 made.reads = True
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, (Hop(key, place, use.what), *now.hops))
-                self._settle_at(key, frame, need, use.block, use.index, needs, extra=now.held)
+                self._settle_at(key, frame, need, use.block, use.index, needs)
             else:
                 for touch in now.touches:
                     self._record(touch, Outcome("exempt", use.kind))
@@ -278,6 +299,8 @@ class Needs:
         if type(one) is Iterate:
             layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
             return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
+        if type(one) is Op and self._is_kernel(frame.code):
+            return [("alias", one.dst, handle)]
         if type(one) is Op:
             return [("metadata" if one.operator in NULL_TESTS or self._against_none(frame.code, one) else "element", NOTHING, handle)]
         if type(one) in (Return, Yield):
@@ -339,6 +362,9 @@ class Needs:
 
     def _argument_use(self, key: FrameKey, frame: Frame, one: Call, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
         name = self.called_name(frame.code, one)
+        if self._is_kernel(frame.code) and name in ("load", "store", "atomic_add"):
+            stored = name == "store" and one.arguments and one.arguments[0].value == value
+            return [("store" if stored else "element", NOTHING, handle)]
         if name in METADATA_CALLS or name.endswith("_like"):
             return [("metadata", NOTHING, handle)]
         if name in ALIAS_CALLS:
@@ -355,6 +381,11 @@ class Needs:
             kinds = frozenset().union(*(self._parameter(site.callee, frame.code, one, argument.value) for site in sites)) if sites else frozenset({"element"})
             found.extend(("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in sorted(kinds))
         return found
+
+    @staticmethod
+    def _is_kernel(code: Code) -> bool:
+        """A Triton kernel: its parameters are pointers, arithmetic on them is an address."""
+        return any(one.rpartition(".")[2] == "jit" for one in code.facts.decorators)
 
     def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
         """What a callee does with the parameter that ``value`` becomes."""
@@ -406,9 +437,8 @@ class Needs:
         callee = self._graph.code(site.callee)
         layer = layer_into(frame.code, call, callee.facts, need.layer, f"{site.value}!", implicit=site.implicit)
         touches = self._touched(frame, call, site, need.touches)  # type: ignore[arg-type]
-        near = tuple(replace(one, gate=self._held.into_caller(frame, call, site, one.gate)) for one in need.near)
         hop = self._call_hop(key, frame, call, site)  # type: ignore[arg-type]
-        return replace(need, layer=layer, touches=touches, near=near, hops=(hop, *need.hops))
+        return replace(need, layer=layer, touches=touches, hops=(hop, *need.hops))
 
     def _settle(self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], needs: dict[tuple[object, ...], Need]) -> None:
         need, site = found
@@ -424,7 +454,6 @@ class Needs:
         index: int,
         needs: dict[tuple[object, ...], Need],
         *,
-        extra: Held = frozenset(),
         bound: tuple[Path | None, Instance | None] = (None, None),
     ) -> None:
         """Cover ``need`` by what is held at this point, or keep it for the callers."""
@@ -435,25 +464,35 @@ class Needs:
             return
         state = self._held.state(key).at(block, index)
         near = list(need.near)
-        for gate in sorted((one for one in state | extra if isinstance(one, Gate)), key=lambda one: (one.place.path, one.place.line)):
-            verdict, why = self._covers(gate, need, bound)
+        for gate in _in_order(state):
+            verdict, why = self._covers(gate, need.layer, bound)
             if verdict:
                 for touch in need.touches:
                     self._record(touch, Outcome("gated", why, gate, need, need.hops))
                 return
-            near.append(Near("layer" if verdict is False and why.startswith("the wait") else "unrelated" if verdict is None else "dead", gate, why))
+            if why != OTHER:
+                kind = "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
+                near.append(Near(kind, gate, why))
         near.extend(self._elsewhere(key, need, block, index, bound, state))
-        kept = replace(need, near=tuple(dict.fromkeys(near)))
+        kept = replace(need, near=tuple({(one.why, one.gate.place): one for one in near}.values()))
         old = needs.get(kept.key())
         if old is None or len(kept.hops) < len(old.hops):
             needs[kept.key()] = kept
 
-    def _covers(self, gate: Gate, need: Need, bound: tuple[Path | None, Instance | None]) -> tuple[bool | None, str]:
+    def _covered(self, key: FrameKey, handle: Handle, use: Use) -> tuple[Gate, str] | None:
+        """The gate that is held where a handle is returned and covers it."""
+        for gate in _in_order(self._held.state(key).at(use.block, use.index)):
+            verdict, why = self._covers(gate, handle.layer, (None, None))
+            if verdict:
+                return gate, why
+        return None
+
+    def _covers(self, gate: Gate, layer: Layer, bound: tuple[Path | None, Instance | None]) -> tuple[bool | None, str]:
         path, receiver = bound
         owners = gate.owners
         if gate.only is not None:
             if path is None or gate.only[0] != path or receiver not in gate.only[1]:
-                return None, "the wait happens only for other objects"
+                return None, OTHER
         if owners is not None and receiver in owners and gate.through == path is not None:
             owners = frozenset({receiver})
         if owners is not None:
@@ -463,7 +502,7 @@ class Needs:
             bad = [one for one in states if one.kind != "armed"]
             if bad:
                 return False, bad[0].why
-        return covers(gate.layer, need.layer)
+        return covers(gate.layer, layer)
 
     def _elsewhere(
         self, key: FrameKey, need: Need, block: int, index: int, bound: tuple[Path | None, Instance | None], state: Held
@@ -472,13 +511,16 @@ class Needs:
         flow = self._held.flow(self._graph.code(key))
         for event in self._held.state(key).events:
             for gate in event.gates:
-                if gate in state or not self._covers(gate, need, bound)[0]:
+                if gate in state or not self._covers(gate, need.layer, bound)[0]:
                     continue
                 before = event.block == block and event.index < index or _reaches(flow.successors, event.block, block)
                 yield Near("branch" if before else "after", gate, "not on every path" if before else "only after the read")
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
         owner = need.buffer.owner
+        for one in self._spec.assumptions:
+            if fnmatchcase(need.origin.function, one.scope) or fnmatchcase(frame.code.name, one.scope):
+                return Outcome("exempt", one.verdict, need=need, assumption=one.id)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
         if frame.code.facts.name == "__init__" and self._builds(frame, owner):
@@ -493,6 +535,10 @@ class Needs:
 
     def _record(self, touch: Touch, outcome: Outcome) -> None:
         self.outcomes.setdefault(touch, []).append(outcome)
+
+
+def _in_order(held: Held) -> list[Gate]:
+    return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place.path, one.place.line, str(one.layer)))
 
 
 def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:

@@ -77,11 +77,18 @@ class Layer:
         return frozenset(found)
 
     @property
+    def foreign(self) -> bool:
+        """Whether it names something that only a callee knows."""
+        return any("!" in str(atom) for atom, _ in self.terms)
+
+    @property
     def derived(self) -> bool:
         return any(isinstance(atom, Derived) for atom, _ in self.terms)
 
 
 EVERY = Layer(every=True)
+SOME = Layer(((Path("!some layer"), 1),))
+"""A layer that only a callee knows."""
 FIRST_LAYER = ("start_layer",)
 """Names of the attribute that holds an object's first layer: what separates a local index from a global one."""
 LAYER_COUNTS = ("num_layers", "layer_num", "num_hidden_layers")
@@ -170,7 +177,12 @@ def substitute(layer: Layer, argument: Callable[[str], Layer | None], mark: str)
         replaced = _replace(atom, argument, mark)
         for _ in range(abs(factor)):
             made = made.plus(replaced, 1 if factor > 0 else -1)
-    return Layer(made.terms, made.constant, layer.last, layer.every)
+    moved = Layer(made.terms, made.constant, layer.last, layer.every)
+    return SOME if moved.foreign and not moved.roots() - _foreign_roots(moved) else moved
+
+
+def _foreign_roots(layer: Layer) -> frozenset[Path]:
+    return frozenset(path for path in layer.roots() if "!" in path.root)
 
 
 def _replace(atom: Atom, argument: Callable[[str], Layer | None], mark: str) -> Layer:

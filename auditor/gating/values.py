@@ -104,15 +104,15 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A value that denotes guarded storage. ``selected`` once a layer was picked. ``held`` are the gates that were held where
-    it was made, in the terms of the function at hand."""
+    """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it already
+    (with why its layer covers): whatever reads it later is behind that gate."""
 
     buffer: Buffer
     layer: Layer
     selected: bool
     origin: Place
     touches: tuple[Touch, ...]
-    held: Held = frozenset()
+    gate: tuple[Gate, str] | None = None
     hops: tuple[Hop, ...] = field(default=(), compare=False)
 
 

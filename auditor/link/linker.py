@@ -638,6 +638,8 @@ class Linker:
         elif isinstance(one, Instance):
             for method in self.hierarchy.applicable(one.cls, self.functions).get("__getitem__", ())[:1]:
                 self.graph.edge(self.receiver_frame(method, one).result, target)
+        elif isinstance(one, Function):
+            self.graph.add(target, one)  # kernel[grid] is the kernel
 
     def _element_of_iteration(self, one: Object, target: Node) -> None:
         if isinstance(one, Container) and one.kind != "dict":
