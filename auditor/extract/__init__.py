@@ -9,5 +9,6 @@ arguments give equal facts, in any process.
 """
 
 from auditor.extract.parse import extract
+from auditor.extract.pool import Extractor, Source
 
-__all__ = ["extract"]
+__all__ = ["Extractor", "Source", "extract"]

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from auditor.facts import Argument, Call, Const, Phi
-from auditor.link import Code, Instance, Linker
+from auditor.callgraph import CallGraph, FrameKey
+from auditor.facts import Argument, Branch, Call, Const, Phi
+from auditor.link import Code, Frame, Instance, Linker, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
 
@@ -25,6 +26,8 @@ class Registration:
     function: str
     counter: bool
     wrapper: Instance | None
+    frame: FrameKey
+    block: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,12 @@ class State:
 class Armed:
     """Answers for every object; built once from the linked program."""
 
-    def __init__(self, linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> None:
         self._linker = linker
-        self._spec = spec
-        self._registrations = _registrations(linker, spec, product)
+        self._graph = graph
+        found = _registrations(linker, graph, spec, product)
+        self.refused: dict[Instance, str] = {}
+        self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
         self._states: dict[Instance, State] = {}
         self.unresolved = _unresolved(linker, spec, product)
         self.loaded = self._loaded()
@@ -73,7 +78,40 @@ class Armed:
             return State("armed", f"registered at {given[0].path}:{given[0].line}", given[0])
         if cleared:
             return State("disarmed", f"only None is ever registered, at {cleared[0].path}:{cleared[0].line}", cleared[0])
+        if one in self.refused:
+            return State("unset", self.refused[one])
         return State("unset", "no counter is ever registered on it")
+
+    def _feasible(self, one: Instance, events: tuple[Registration, ...]) -> tuple[Registration, ...]:
+        """The registrations that some path from an entry point leads to without a refusal of this object."""
+        kept = []
+        for event in events:
+            why = self._refusal(one, event)
+            if why is None:
+                kept.append(event)
+            else:
+                self.refused.setdefault(one, why)
+        return tuple(kept)
+
+    def _refusal(self, one: Instance, event: Registration) -> str | None:
+        """Where every way to the arming call is cut off for ``one``, or None if there is a way."""
+        why: str | None = None
+        seen: set[FrameKey] = set()
+        todo: list[tuple[FrameKey, int]] = [(event.frame, event.block)]
+        while todo:
+            key, block = todo.pop()
+            cut = refusal(self._linker, self._graph.frames[key], one, block)
+            if cut is not None:
+                why = cut
+                continue
+            callers = self._graph.callers.get(key, ())
+            if not callers:
+                return None
+            for caller, site in callers:
+                if caller not in seen:
+                    seen.add(caller)
+                    todo.append((caller, site.block))
+        return why
 
     def _loaded(self) -> frozenset[Instance]:
         """Objects whose buffers a load can write: armed ones, and what they are made of."""
@@ -119,39 +157,49 @@ def _null_value(code: Code, value: int, depth: int) -> bool:
     return type(one) is Phi and depth < 4 and all(_null_value(code, choice, depth + 1) for _, choice in one.choices if choice >= 0)
 
 
-def _registrations(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> dict[Instance, tuple[Registration, ...]]:
-    found: dict[Instance, list[Registration]] = {}
+def _registrations(
+    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]
+) -> dict[Instance, tuple[Registration, ...]]:
+    found: dict[Instance, set[Registration]] = {}
     methods = {one.method: one for one in spec.arming}
-    for (name, context), frame in linker.frames.items():
-        if not product(frame.code.path):
+    for key, sites in graph.calls.items():
+        code = graph.code(key)
+        if not product(code.path):
             continue
-        for (caller, value), callees in _calls_of(linker, name):
-            call = frame.code.defined.get(value)
-            if type(call) is not Call or caller != name:
+        for site in sites:
+            callee = graph.code(site.callee)
+            arming = methods.get(callee.facts.name)
+            if arming is None or site.receiver is None or site.implicit:
                 continue
-            for callee, receiver in callees:
-                arming = methods.get(linker.codes[callee].facts.name)
-                if arming is None or receiver is None or not _reaches(linker, frame, call, receiver):
-                    continue
-                argument = _argument(call, arming, linker.codes[callee])
-                if argument is None:
-                    continue
-                wrapper = context if frame.code.facts.name in methods else None
-                event = Registration(frame.code.path, call.at.line, name, not is_null(frame.code, argument), wrapper)
-                if event not in found.setdefault(receiver, []):
-                    found[receiver].append(event)
-    return {one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.wrapper)))) for one, events in found.items()}
+            call = code.defined[site.value]
+            argument = _argument(call, arming, callee) if type(call) is Call else None
+            if argument is None:
+                continue
+            wrapper = key[1] if code.facts.name in methods else None
+            event = Registration(code.path, call.at.line, code.name, not is_null(code, argument), wrapper, key, site.block)  # type: ignore[attr-defined]
+            found.setdefault(site.receiver, set()).add(event)
+    return {one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.frame)))) for one, events in found.items()}
 
 
-def _calls_of(linker: Linker, name: str) -> list[tuple[tuple[str, int], set[tuple[str, Instance | None]]]]:
-    code = linker.codes[name]
-    return [((name, value), linker.calls[name, value]) for value in code.defined if (name, value) in linker.calls]
-
-
-def _reaches(linker: Linker, frame: object, call: Call, receiver: Instance) -> bool:
-    """Whether in this frame the called method is bound to ``receiver`` (calls are recorded for all frames of a function)."""
-    node = frame.node(call.func)  # type: ignore[attr-defined]
-    return any(getattr(one, "receiver", None) == receiver for one in linker.graph.points_to(node))
+def refusal(linker: Linker, frame: Frame, one: Instance, block: int) -> str | None:
+    """Whether the class tests on the way cut ``block`` off for ``one``: then where, else None."""
+    code = frame.code
+    blocks = code.facts.blocks
+    seen, todo, cut = {0}, [0], ""
+    while todo:
+        number = todo.pop()
+        if number == block:
+            return None
+        end = blocks[number].end
+        for target in successors(blocks[number]):
+            condition = edge_condition(code.facts, code.defined, number, target) if type(end) is Branch else None
+            if condition is not None and not linker.admits(frame, condition, one):
+                cut = f"{code.path}:{end.at.line} admits other classes only"
+                continue
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return cut or None
 
 
 def _argument(call: Call, arming: Arming, callee: Code) -> Argument | None:

@@ -249,8 +249,9 @@ class Needs:
             elif use.kind == "element":
                 made.reads = True
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
-                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, (Hop(key, place, use.what), *now.hops))
-                self._settle_at(key, frame, need, use.block, use.index, needs)
+                hops = (Hop(key, place, use.what), *now.hops)
+                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, self._confidence(key, frame, use), hops)
+                self._settle_at(key, frame, need, use.block, use.index, needs, nearby=True)
             else:
                 for touch in now.touches:
                     self._record(touch, Outcome("exempt", use.kind))
@@ -277,6 +278,14 @@ class Needs:
                         at = getattr(user.instruction, "at", code.facts.at)
                         what = self._describe(code, user.instruction, current)
                         yield Use(kind, user.block, user.index, at.line, at.column, what), now
+
+    def _confidence(self, key: FrameKey, frame: Frame, use: Use) -> str:
+        """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only write."""
+        block = frame.code.facts.blocks[use.block]
+        one = block.instructions[use.index] if use.index < len(block.instructions) else None
+        if type(one) is not Call or any(site.value == one.dst for site in self._graph.calls[key]):
+            return "high"
+        return "medium" if one.dst in self.users(frame.code) else "low"
 
     def users(self, code: Code) -> Mapping[Value, tuple[User, ...]]:
         known = self._users.get(code.name)
@@ -443,7 +452,8 @@ class Needs:
     def _settle(self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], needs: dict[tuple[object, ...], Need]) -> None:
         need, site = found
         receiver = receiver_path(frame.code, frame.code.defined[site.value])
-        self._settle_at(key, frame, need, site.block, site.index, needs, bound=(receiver, site.receiver))
+        nearby = key[1] is not None or site.callee[1] is not None
+        self._settle_at(key, frame, need, site.block, site.index, needs, bound=(receiver, site.receiver), nearby=nearby)
 
     def _settle_at(
         self,
@@ -455,6 +465,7 @@ class Needs:
         needs: dict[tuple[object, ...], Need],
         *,
         bound: tuple[Path | None, Instance | None] = (None, None),
+        nearby: bool = False,
     ) -> None:
         """Cover ``need`` by what is held at this point, or keep it for the callers."""
         exempt = self._exempt(frame, need)
@@ -473,7 +484,8 @@ class Needs:
             if why != OTHER:
                 kind = "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
                 near.append(Near(kind, gate, why))
-        near.extend(self._elsewhere(key, need, block, index, bound, state))
+        if nearby:
+            near.extend(self._elsewhere(key, need, block, index, bound, state))
         kept = replace(need, near=tuple({(one.why, one.gate.place): one for one in near}.values()))
         old = needs.get(kept.key())
         if old is None or len(kept.hops) < len(old.hops):

@@ -19,7 +19,7 @@ class Buffer:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Place:
     """A position in a function."""
 
@@ -126,6 +126,7 @@ class Need:
     origin: Place
     use: str
     touches: tuple[Touch, ...]
+    confidence: str = "medium"
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
@@ -11,7 +11,7 @@ from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.values import Gate, Need, Outcome, Touch
-from auditor.link import External, ExternalInstance, Frame, Instance, Linker, Module, Object
+from auditor.link import External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
 from auditor.spec import EngineSpec
 
 ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
@@ -64,22 +64,31 @@ class SiteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gating found. ``gating_functions``: functions that wait, themselves or by what they call."""
+    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
-    gating_functions: frozenset[str]
+    waits: Mapping[str, Gate]
+    hierarchy: Hierarchy
 
 
 def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
     """Give a verdict for every site of the files that ``product`` admits."""
-    armed = Armed(linker, spec, product)
+    armed = Armed(linker, graph, spec, product)
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
     sites = _Sites(linker, graph, needs).verdicts(product)
-    waiting = frozenset(key[0] for key in held.acquiring if any(isinstance(one, Gate) for one in held.state(key).exits))
-    return Judgement(tuple(sites), armed, waiting)
+    return Judgement(tuple(sites), armed, _waits(held), linker.hierarchy)
+
+
+def _waits(held: HeldGates) -> dict[str, Gate]:
+    found: dict[str, Gate] = {}
+    for name, context in sorted(held.acquiring, key=str):
+        gates = [one for one in held.state((name, context)).exits if isinstance(one, Gate)]
+        if gates and name not in found:
+            found[name] = min(gates, key=lambda gate: (gate.place.path, gate.place.line))
+    return found
 
 
 class _Sites:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from auditor.triage.report import Report, ReportedFinding
+    from auditor.triage import Report, ReportedFinding
 
 CLEAN = 0
 FINDINGS = 1

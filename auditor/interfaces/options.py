@@ -32,7 +32,6 @@ class Request:
     release: str | None
     extra: tuple[str, ...]
     engine: str | None
-    assume: tuple[tuple[str, str], ...]
     assumptions: bool
     jobs: int
     quiet: bool
@@ -51,7 +50,6 @@ class Request:
         return Options(
             jobs=self.jobs,
             engine=self.engine,
-            assume=self.assume,
             assumptions=self.assumptions,
             timing=timing,
             progress=progress,
@@ -74,9 +72,6 @@ def _extra(text: str) -> Path:
 
     return fetch_release(text) if "==" in text and not Path(text).exists() else Path(text)
 
-
-def _assignments(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple(_assignment(value) for value in values)
 
 
 def _assignment(text: str) -> tuple[str, str]:
@@ -110,13 +105,6 @@ _TREE = (
         help="Also read this, to resolve names in it; it is not reported. Repeatable.",
     ),
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
-    click.option(
-        "--assume",
-        multiple=True,
-        callback=_assignments,
-        metavar="K=V",
-        help="Take a condition for true, such as platform=cuda. Repeatable.",
-    ),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
@@ -139,7 +127,7 @@ def tree_options(verb: Verb) -> Verb:
     def with_request(paths: tuple[str, ...], release: str | None, no_assumptions: bool, **options: Any) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
-        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet")}
+        kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
         request = Request(paths=paths, release=release, assumptions=not no_assumptions, **kept)
         return verb(request=request, **options)
 

@@ -13,7 +13,7 @@ import click
 from auditor.interfaces.failures import Failure
 
 if TYPE_CHECKING:
-    from auditor.triage.report import Report, Site
+    from auditor.triage import Report, Site
 
 NEAR = 3
 """How many lines or files are offered when there is no site."""

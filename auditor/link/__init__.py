@@ -6,9 +6,10 @@ one context. The linker works on facts alone: it never sees a file. What it stil
 """
 
 from auditor.link.constraints import Node
+from auditor.link.demand import link_on_demand
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.linker import Code, Frame, Linker, annotated_class
-from auditor.link.narrowing import access_path, successors
+from auditor.link.narrowing import access_path, edge_condition, successors
 from auditor.link.needs import Needs, needs
 from auditor.link.objects import (
     Bound,
@@ -40,6 +41,8 @@ __all__ = [
     "Object",
     "access_path",
     "annotated_class",
+    "edge_condition",
+    "link_on_demand",
     "needs",
     "successors",
 ]

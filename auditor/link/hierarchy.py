@@ -31,6 +31,7 @@ class Hierarchy:
     """All classes seen so far. Grows with the tree; a linearisation is remembered until a class is added."""
 
     scopes: Scopes
+    functions: dict[str, FunctionFacts] = field(default_factory=dict)
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     _mro: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _attributes: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -108,6 +109,11 @@ class Hierarchy:
                     names.update(self._assigned(info, functions))
             known = self._attributes[name] = frozenset(names)
         return known
+
+    def stored(self, name: str) -> frozenset[str]:
+        """Attributes that the methods of the class itself store on ``self``."""
+        info = self.classes.get(name)
+        return frozenset(self._assigned(info, self.functions)) if info is not None else frozenset()
 
     def _assigned(self, info: ClassInfo, functions: Mapping[str, FunctionFacts]) -> Iterable[str]:
         for method in info.facts.methods:

@@ -54,6 +54,7 @@ from auditor.link.narrowing import (
     conditions,
     definitions,
     edge_condition,
+    value_of_path,
 )
 from auditor.link.objects import (
     Bound,
@@ -116,7 +117,7 @@ class Linker:
         self.scopes = Scopes(existing)
         self.hierarchy = Hierarchy(self.scopes)
         self.graph = ConstraintGraph()
-        self.functions: dict[str, FunctionFacts] = {}
+        self.functions = self.hierarchy.functions
         self.codes: dict[str, Code] = {}
         self.frames: dict[tuple[str, Instance | None], Frame] = {}
         self.fields: dict[tuple[Object, str], Node] = {}
@@ -547,6 +548,14 @@ class Linker:
                     found = frozenset(filter(accept, found))
         return found
 
+    def admits(self, frame: Frame, condition: Condition, one: Instance) -> bool:
+        """Whether ``condition`` can hold for ``one``; True where it is not about what may be ``one``."""
+        accept = self._accept(frame.code, condition)
+        value = value_of_path(frame.code.defined, condition.path)
+        if accept is None or value is None or one not in self.graph.points_to(frame.node(value)):
+            return True
+        return accept(one)
+
     def derivation(self, frame: Frame, value: Value, one: Object) -> list[tuple[str, int, str]]:
         """How ``one`` came to ``value``: (path, line, what) from its allocation to here, the first way found."""
         if not self._located:
@@ -763,7 +772,7 @@ class Linker:
                 if facts.kind == "function" and facts.params and not _is_static(facts):
                     self.receiver_frame(method, one)
 
-    def assume(self, cls: str, path: str, node: Node) -> bool:
+    def assume(self, cls: str, node: Node) -> bool:
         """``node`` holds some instance of ``cls``: known ones of a tracked class, else an anonymous one."""
         if cls not in self.hierarchy.classes:
             return False

@@ -40,6 +40,13 @@ def access_path(defined: Mapping[Value, object], value: Value) -> Path:
             return value, tuple(reversed(names))
 
 
+def value_of_path(defined: Mapping[Value, object], path: Path) -> Value | None:
+    """Some value that was read by ``path``."""
+    if not path[1]:
+        return path[0]
+    return next((value for value, one in defined.items() if type(one) is Attr and access_path(defined, value) == path), None)
+
+
 def successors(block: Block) -> tuple[int, ...]:
     """The blocks that control can reach next, normal ones first."""
     end = block.end

@@ -17,7 +17,7 @@ from auditor.render.graph import callers_of
 from auditor.render.page import Page
 from auditor.render.plain import clean
 from auditor.render.why import explain_sites
-from auditor.triage.report import Report
+from auditor.triage import Report
 
 Renderer = Callable[[Report, Page], str]
 

@@ -7,7 +7,7 @@ from itertools import islice
 from auditor.render.frame import place
 from auditor.render.page import Page, is_sure
 from auditor.render.plain import clean, count, joined, wrapped
-from auditor.triage.report import Report, ReportedFinding, ReportedProblem
+from auditor.triage import Report, ReportedFinding, ReportedProblem
 
 SHOWN_PROBLEMS = 5
 SHOWN_SCENARIOS = 3

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from auditor.render.page import Page
 from auditor.render.plain import cells, clean, short, wrapped
-from auditor.triage.report import Step
+from auditor.triage import Step
 
 TAB = "    "
 DEEPEST = 12

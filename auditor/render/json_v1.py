@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from auditor.render.page import Page
-from auditor.triage.report import Binding, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
+from auditor.triage import Binding, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
 
 SCHEMA = "report-v1"
 TOOL = "bufgate"

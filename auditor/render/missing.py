@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auditor.render.frame import place
 from auditor.render.plain import clean
-from auditor.triage.report import ReportedFinding
+from auditor.triage import ReportedFinding
 
 LOADER_CHECKS = frozenset(
     {

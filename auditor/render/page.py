@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from auditor.triage.report import ReportedFinding
+from auditor.triage import ReportedFinding
 
 CONFIDENCES = ("high", "medium", "low")
 

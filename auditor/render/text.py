@@ -14,7 +14,7 @@ from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.missing import missing_edge
 from auditor.render.page import CONFIDENCES, Page, is_sure
 from auditor.render.plain import clean, count, short, wrapped
-from auditor.triage.report import Report, ReportedFinding, Site
+from auditor.triage import Report, ReportedFinding, Site
 
 SEVERITIES = ("error", "warning", "note")
 SHOWN_SITES = 3

@@ -13,7 +13,7 @@ from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.missing import LOADER_CHECKS, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
-from auditor.triage.report import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
+from auditor.triage import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
 
 SHOWN_SITES = 5
 

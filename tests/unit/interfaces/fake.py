@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from auditor.triage.report import Report
+from auditor.triage import Report
 from tests.unit.render import sample
 
 NAME = "auditor.audit"
@@ -23,7 +23,6 @@ class Options:
 
     jobs: int = 0
     engine: str | None = None
-    assume: tuple[tuple[str, str], ...] = ()
     assumptions: bool = True
     timing: bool = True
     progress: Callable[[str, int, int], None] | None = None

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from auditor import __version__
 from auditor.errors import AuditError
 from auditor.interfaces.cli import main
-from auditor.triage.report import Report
+from auditor.triage import Report
 from tests.unit.interfaces import fake
 from tests.unit.render import sample
 
@@ -148,7 +148,6 @@ def test_an_incomplete_audit_says_so_unless_quiet(run: Run) -> None:
         (["-o", "json:nowhere/r.json"], "the folder 'nowhere' does not exist"),
         (["-o", "json:sglang"], "it is a folder"),
         (["sglang", "--release", "sglang==0.5.23"], "exclude each other"),
-        (["--assume", "platform"], "not KEY=VALUE"),
         (["--jobs", "0"], "neither a number from 1 nor 'auto'"),
         (["--jobs", "many"], "neither a number from 1 nor 'auto'"),
         (["--fail-on", "fatal"], "is not one of"),
@@ -169,12 +168,10 @@ def test_refused(run: Run, arguments: list[str], told: str) -> None:
 def test_options_reach_the_spine(run: Run) -> None:
     calls: list[Any] = []
     run(
-        "check", "sglang", "--jobs", "3", "--engine", "sglang", "--assume", "platform=cuda", "--assume", "a=b=c",
-        "--no-assumptions", "--no-timing", calls=calls,
+        "check", "sglang", "--jobs", "3", "--engine", "sglang", "--no-assumptions", "--no-timing", calls=calls,
     )  # fmt: skip
     options = calls[0][1]
     assert (options.jobs, options.engine) == (3, "sglang")
-    assert options.assume == (("platform", "cuda"), ("a", "b=c"))
     assert (options.assumptions, options.timing) == (False, False)
     run("check", calls=calls)
     assert calls[1][1] == replace(fake.Options(), progress=calls[1][1].progress)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from auditor.triage.report import (
+from auditor.triage import (
     Binding,
     Engine,
     Gate,

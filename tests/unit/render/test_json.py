@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from auditor.render import FORMATS, Page
-from auditor.triage.report import Report
+from auditor.triage import Report
 from tests.unit.render import sample
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "reports/schema/report-v1.schema.json").read_text(encoding="utf-8"))

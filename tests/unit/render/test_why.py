@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.render import Page, explain_sites, words
-from auditor.triage.report import Site
+from auditor.triage import Site
 from tests.unit.render import sample
 
 PAGE = Page(lines=sample.lines, width=10_000)

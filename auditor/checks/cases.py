@@ -1,0 +1,111 @@
+"""From uncovered reads to findings: who should have waited, which check tells it, which cases are one finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
+from auditor.gating import Hop, Judgement, Need, SiteVerdict
+
+Key = tuple[str, str, str]
+TOLD = ("ungated", "latent")
+
+
+def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ...]:
+    """Group the cases by (check, function to change, storage)."""
+    groups: dict[Key, list[tuple[Case, Check, str, SiteVerdict]]] = {}
+    for site in judgement.sites:
+        for case in _cases(judgement, site):
+            check, message = _told(case, checks)
+            groups.setdefault((check.id, case.culprit, case.buffer.name), []).append((case, check, message, site))
+    made = [_finding(members) for members in groups.values()]
+    return tuple(sorted(made, key=_order))
+
+
+def _order(one: Finding) -> tuple[object, ...]:
+    return one.latent, SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.place.path, one.place.line, one.check, one.buffer
+
+
+def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
+    seen: set[int] = set()
+    for binding in site.bindings:
+        for outcome in binding.outcomes:
+            if outcome.verdict in TOLD and outcome.need is not None and id(outcome.need) not in seen:
+                seen.add(id(outcome.need))
+                yield _case(judgement, outcome.need, latent=outcome.verdict == "latent")
+
+
+def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
+    hop, inside = _culprit(judgement, need.hops)
+    return Case(need, hop.frame[0], hop.place, inside, latent, judgement)
+
+
+def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
+    """The step at which somebody should have waited: the outermost method of an armed object next to the read; else, from
+    outside the pools, the function that went round the owner."""
+    start = len(hops)
+    while start and hops[start - 1].frame[1] is not None:
+        start -= 1
+    inner = hops[start:]
+    for hop in inner:
+        context = hop.frame[1]
+        if context is not None and judgement.armed.state(context).kind == "armed":
+            return hop, True
+    if start == 0:
+        return hops[0], True
+    if inner and not _round_owner(judgement, inner[0]):
+        return inner[0], True
+    return hops[start - 1], False
+
+
+def _round_owner(judgement: Judgement, hop: Hop) -> bool:
+    """Whether the object belongs to another one that would wait for it."""
+    context = hop.frame[1]
+    state = judgement.armed.state(context) if context is not None else None
+    return state is not None and context in judgement.armed.loaded and (
+        state.kind == "unset" or (state.registration is not None and state.registration.wrapper is not None)
+    )
+
+
+def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
+    for check in checks:
+        message = check.applies(case)
+        if message is not None:
+            return check, message
+    raise AssertionError("the last check applies to every case")
+
+
+def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
+    case, check, message, _ = min(members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, str(one[0].need.hops)))
+    cls, _, method = case.culprit.rpartition(".")
+    latent = all(one.latent for one, *_ in members)
+    sites = sorted({(site.path, site.line, site.column, site.name) for *_, site in members})
+    return Finding(
+        check=check.id,
+        severity="note" if latent else check.severity,
+        confidence=min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index),
+        message=message,
+        function=case.culprit,
+        cls=cls if cls in case.judgement.hierarchy.classes else "",
+        method=method,
+        buffer=case.buffer.name,
+        place=case.place,
+        latent=latent,
+        touches=case.need.touches,
+        witness=case.need.hops,
+        near=case.need.near,
+        hints=tuple(_hints(case)),
+        sites=tuple(sites),
+    )
+
+
+def _hints(case: Case) -> Iterator[str]:
+    if case.latent:
+        yield f"latent: {case.judgement.armed.state(case.buffer.owner).why}"
+    yield f"missing: an order between the load of {case.need.layer} on the copy stream and this read"
+    cls = case.culprit.rpartition(".")[0]
+    siblings = [name for name in case.judgement.waits if name.rpartition(".")[0] in case.judgement.hierarchy.mro(cls)]
+    siblings.sort(key=lambda name: (case.judgement.waits[name].place.path != case.place.path, abs(case.judgement.waits[name].place.line - case.place.line), name))
+    if siblings:
+        gate = case.judgement.waits[siblings[0]]
+        yield f"nearest gate: {'.'.join(siblings[0].rsplit('.', 2)[-2:])} waits with {gate.text} ({gate.place.path}:{gate.place.line})"

@@ -1,0 +1,18 @@
+"""``override-drops-gate``: an override reads without the gate that the overridden method has."""
+
+from auditor.checks.finding import Case, Check
+
+
+def applies(case: Case) -> str | None:
+    """The culprit overrides a method of a base class that waits."""
+    cls, _, name = case.culprit.rpartition(".")
+    for base in case.judgement.hierarchy.mro(cls)[1:]:
+        overridden = f"{base}.{name}"
+        if overridden in case.judgement.waits:
+            gate = case.judgement.waits[overridden]
+            where = f"{gate.place.path}:{gate.place.line}"
+            return f"{case.method} overrides {base.rpartition('.')[2]}.{name}, which waits at {where}, and does not wait itself"
+    return None
+
+
+CHECK = Check("override-drops-gate", "error", "An override reads without the gate of the overridden method.", applies)

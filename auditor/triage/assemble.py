@@ -1,0 +1,145 @@
+"""From judgement and findings to the report: ids, fingerprints, merged bindings, coverage."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+
+from auditor.checks import Finding
+from auditor.gating import ORDER, BindingVerdict, Gate as HeldGate, Hop, Judgement, Outcome, SiteVerdict
+from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
+
+EXECUTION = ("eager", "load-possible")
+"""Mode and phase of everything, as long as no entry point of a pack says otherwise."""
+
+
+def assemble_sites(judgement: Judgement, findings: Sequence[Finding], role: Callable[[str], str]) -> tuple[Site, ...]:
+    """Sites in order, each with its bindings merged."""
+    told: dict[tuple[str, int, int, str], str] = {}
+    for one in findings:
+        for place in one.sites:
+            told.setdefault(place, one.check)
+    return tuple(_site(judgement, one, role(one.path), told) for one in judgement.sites)
+
+
+def _site(judgement: Judgement, one: SiteVerdict, role: str, told: dict[tuple[str, int, int, str], str]) -> Site:
+    place = (one.path, one.line, one.column, one.name)
+    return Site(
+        id=site_id(place),
+        path=one.path,
+        line=one.line,
+        column=one.column,
+        kind=one.kind,
+        name=one.name,
+        receiver=one.receiver,
+        function=one.function,
+        role=role,
+        verdict=one.verdict,
+        open=one.open,
+        bindings=tuple(_merged(judgement, one.bindings, told.get(place))),
+    )
+
+
+def site_id(place: tuple[str, int, int, str]) -> str:
+    path, line, column, name = place
+    return f"{path}:{line}:{column}:{name}"
+
+
+def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str | None) -> Iterable[Binding]:
+    """Bindings of equal verdict, method and gates are one."""
+    groups: dict[tuple[object, ...], list[BindingVerdict]] = {}
+    for one in bindings:
+        groups.setdefault((one.verdict, one.reason, one.method, one.gates), []).append(one)
+    for members in groups.values():
+        first = members[0]
+        need = first.need
+        yield Binding(
+            classes=tuple(sorted({name for one in members for name in one.classes})),
+            objects=tuple(sorted({str(one.object) for one in members if one.object is not None and one.object.line})),
+            method=first.method,
+            mode=EXECUTION[0],
+            phase=EXECUTION[1],
+            scenario=_scenario(judgement, first),
+            feasible="flow",
+            when=(),
+            verdict=first.verdict,
+            reason=first.reason,
+            check=check if first.verdict in ("ungated", "latent") else None,
+            assumptions=tuple(sorted({outcome.assumption for one in members for outcome in one.outcomes if outcome.assumption})),
+            derivation=tuple(Step(path, line, what) for path, line, what in first.derivation),
+            gates=tuple(_gate(judgement, gate, why) for gate, why in first.gates) if first.verdict == "gated" else (),
+            witness=steps(need.hops) if need is not None and first.verdict != "gated" else (),
+        )
+
+
+def _scenario(judgement: Judgement, one: BindingVerdict) -> str:
+    state = judgement.armed.state(one.object) if one.object is not None else None
+    event = state.registration if state is not None else None
+    return f"{event.path}:{event.line}" if event is not None and event.counter else ""
+
+
+def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
+    owners = sorted(gate.owners or (), key=str)
+    on = ", ".join(dict.fromkeys(one.cls.rpartition(".")[2] for one in owners)) or "the counter itself"
+    armed = "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
+    return Gate(gate.place.path, gate.place.line, gate.text, on, str(gate.layer), why, armed)
+
+
+def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:
+    return tuple(Step(hop.place.path, hop.place.line, hop.what, hop.place.function) for hop in hops)
+
+
+def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
+    """Findings in order, each with its fingerprint."""
+    seen: Counter[tuple[str, ...]] = Counter()
+    made: list[ReportedFinding] = []
+    for one in findings:
+        identity = (one.check, one.function, one.cls, one.buffer)
+        seen[identity] += 1
+        made.append(_finding(one, fingerprint(*identity, str(seen[identity]))))
+    return tuple(made)
+
+
+def fingerprint(*parts: str) -> str:
+    """A name for a finding that survives edits elsewhere: 16 hexadecimal digits."""
+    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+
+def _finding(one: Finding, mark: str) -> ReportedFinding:
+    origin = one.witness[-1].place if one.witness else one.place
+    related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
+    return ReportedFinding(
+        check=one.check,
+        severity=one.severity,
+        confidence=one.confidence,
+        message=one.message,
+        fingerprint=mark,
+        path=one.place.path,
+        line=one.place.line,
+        column=one.place.column,
+        end_line=one.place.line,
+        end_column=one.place.column + 1,
+        function=one.function,
+        class_=one.cls,
+        method=one.method,
+        buffer=one.buffer,
+        executions=(f"{EXECUTION[0]}/{EXECUTION[1]}",),
+        sites=tuple(site_id(place) for place in one.sites),
+        status="new",
+        confirmation=None,
+        witness=steps(one.witness),
+        related=related,
+        fix=None,
+        hints=one.hints,
+    )
+
+
+def scenarios(judgement: Judgement) -> tuple[Scenario, ...]:
+    return tuple(
+        Scenario(f"{one.path}:{one.line}", one.path, one.line, f"{one.function.rpartition('.')[2]} registers a counter")
+        for one in judgement.armed.scenarios
+    )
+
+
+__all__ = ["ORDER", "Outcome", "assemble_findings", "assemble_sites", "fingerprint", "scenarios", "site_id", "steps"]
