@@ -6,6 +6,7 @@ with the same check, function to change and storage. Of several checks that appl
 """
 
 from auditor.checks import (
+    buffer_escape,
     bypassed_owner,
     disarmed_gate,
     gate_after_access,
@@ -19,6 +20,7 @@ from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
 from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
+    buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,
     wrong_layer_gate.CHECK,

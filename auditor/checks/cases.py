@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
 from auditor.gating import Hop, Judgement, Need, SiteVerdict
 
-Key = tuple[str, str, str]
+Key = tuple[str, str, str, bool]
 TOLD = ("ungated", "latent")
 
 
@@ -17,7 +17,7 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
     for site in judgement.sites:
         for case in _cases(judgement, site):
             check, message = _told(case, checks)
-            groups.setdefault((check.id, case.culprit, case.buffer.name), []).append((case, check, message, site))
+            groups.setdefault((check.id, case.culprit, case.buffer.name, case.latent), []).append((case, check, message, site))
     made = [_finding(members) for members in groups.values()]
     return tuple(sorted(made, key=_order))
 
@@ -47,6 +47,8 @@ def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
     while start and hops[start - 1].frame[1] is not None:
         start -= 1
     inner = hops[start:]
+    if start and inner and inner[0].frame[0].rpartition(".")[2].startswith("_"):
+        return hops[start - 1], False  # a private method, called from outside
     for hop in inner:
         context = hop.frame[1]
         if context is not None and judgement.armed.state(context).kind == "armed":

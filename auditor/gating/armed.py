@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import Argument, Branch, Call, Const, Phi
+from auditor.facts import Argument, Branch, Call, Const, Phi, Return, SetAttr
 from auditor.link import Code, Frame, Instance, Linker, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
@@ -28,6 +28,7 @@ class Registration:
     wrapper: Instance | None
     frame: FrameKey
     block: int
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Armed:
 
     def _decide(self, one: Instance) -> State:
         found = self._registrations.get(one, ())
+        found = _last_words(found)
         given = [event for event in found if event.counter]
         cleared = [event for event in found if not event.counter]
         by_wrapper = [event for event in cleared if event.wrapper is not None and self.state(event.wrapper).kind == "armed"]
@@ -86,12 +88,19 @@ class Armed:
         """The registrations that some path from an entry point leads to without a refusal of this object."""
         kept = []
         for event in events:
-            why = self._refusal(one, event)
+            why = self._raises(one, event) or self._refusal(one, event)
             if why is None:
                 kept.append(event)
             else:
                 self.refused.setdefault(one, why)
         return tuple(kept)
+
+    def _raises(self, one: Instance, event: Registration) -> str | None:
+        """Where the arming method of the object itself refuses: it never returns."""
+        code = self._linker.codes.get(event.method)
+        if code is None or any(type(block.end) is Return for block in code.facts.blocks):
+            return None
+        return f"{_short(one)} refuses a counter: {event.method.rpartition('.')[2]} raises at {code.path}:{code.facts.at.line}"
 
     def _refusal(self, one: Instance, event: Registration) -> str | None:
         """Where every way to the arming call is cut off for ``one``, or None if there is a way."""
@@ -145,6 +154,14 @@ class Armed:
         return tuple(found[key] for key in sorted(found))
 
 
+def _last_words(events: tuple[Registration, ...]) -> tuple[Registration, ...]:
+    """Of the registrations in one run of one function, in straight order, the last."""
+    last: dict[FrameKey, Registration] = {}
+    for event in sorted(events, key=lambda one: (one.block, one.line)):
+        last[event.frame] = event
+    return tuple(event for event in events if last[event.frame] is event)
+
+
 def is_null(code: Code, argument: Argument, depth: int = 0) -> bool:
     """Whether an argument is certainly None."""
     return _null_value(code, argument.value, depth)
@@ -176,9 +193,28 @@ def _registrations(
             if argument is None:
                 continue
             wrapper = key[1] if code.facts.name in methods else None
-            event = Registration(code.path, call.at.line, code.name, not is_null(code, argument), wrapper, key, site.block)  # type: ignore[attr-defined]
+            event = Registration(code.path, call.at.line, code.name, not is_null(code, argument), wrapper, key, site.block, callee.name)  # type: ignore[attr-defined]
             found.setdefault(site.receiver, set()).add(event)
+    _assignments(linker, graph, spec, product, found)
     return {one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.frame)))) for one, events in found.items()}
+
+
+def _assignments(
+    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], found: dict[Instance, set[Registration]]
+) -> None:
+    """``pool.counter = …`` from outside the pool registers as well."""
+    counters = {one.counter for one in spec.gates}
+    for key, frame in graph.frames.items():
+        code = frame.code
+        for number, block in enumerate(code.facts.blocks if product(code.path) else ()):
+            for one in block.instructions:
+                if type(one) is not SetAttr or one.name not in counters or (code.owner and one.base == 0):
+                    continue
+                for target in linker.view(frame, one.base, number):
+                    if isinstance(target, Instance):
+                        counter = not _null_value(code, one.value, 0)
+                        event = Registration(code.path, one.at.line, code.name, counter, None, key, number)
+                        found.setdefault(target, set()).add(event)
 
 
 def refusal(linker: Linker, frame: Frame, one: Instance, block: int) -> str | None:

@@ -34,7 +34,7 @@ from auditor.facts import (
 )
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates, arguments_of, instances, layer_into, path_into, receiver_path
-from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of
+from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of, path_of
 from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, User, users
 from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
@@ -54,6 +54,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+ESCAPES = "keeps it"
+"""The use of a handle that is stored where this analysis does not follow it."""
 OTHER = "other objects only"
 """Why a wait that only some receivers make does not count for this one."""
 
@@ -191,7 +193,7 @@ class Needs:
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
             hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
-            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), None, (hop,))
+            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), None, (path_of(code.defined, one.base), owner), (hop,))
 
     def _returned(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
@@ -202,7 +204,8 @@ class Needs:
             hop = self._call_hop(key, frame, one, site)
             callee = self._graph.code(site.callee)
             layer = layer_into(frame.code, one, callee.facts, handle.layer, f"{site.value}!", implicit=site.implicit)
-            yield one.dst, replace(handle, layer=layer, touches=touches, hops=(hop, *handle.hops))
+            bound = (receiver_path(frame.code, one), site.receiver)
+            yield one.dst, replace(handle, layer=layer, touches=touches, bound=bound, hops=(hop, *handle.hops))
 
     def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = self.called_name(frame.code, one)
@@ -242,16 +245,16 @@ class Needs:
             used = True
             if use.kind == "returned":
                 made.returns.append(now if now.gate is not None else replace(now, gate=self._covered(key, now, use)))
-            elif use.kind == "element" and now.gate is not None:
+            elif use.kind in ("element", "escape") and now.gate is not None:
                 made.reads = True
                 for touch in now.touches:
                     self._record(touch, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
-            elif use.kind == "element":
+            elif use.kind in ("element", "escape"):
                 made.reads = True
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 hops = (Hop(key, place, use.what), *now.hops)
                 need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, self._confidence(key, frame, use), hops)
-                self._settle_at(key, frame, need, use.block, use.index, needs, nearby=True)
+                self._settle_at(key, frame, need, use.block, use.index, needs, bound=now.bound, nearby=True)
             else:
                 for touch in now.touches:
                     self._record(touch, Outcome("exempt", use.kind))
@@ -430,6 +433,8 @@ class Needs:
             return f"computes with it ({one.operator})"
         if type(one) is Attr:
             return f"reads it (.{one.name})"
+        if type(one) in (SetAttr, SetItem, Bind):
+            return ESCAPES
         return "uses it"
 
     # ------------------------------------------------------------ settling
@@ -494,7 +499,7 @@ class Needs:
     def _covered(self, key: FrameKey, handle: Handle, use: Use) -> tuple[Gate, str] | None:
         """The gate that is held where a handle is returned and covers it."""
         for gate in _in_order(self._held.state(key).at(use.block, use.index)):
-            verdict, why = self._covers(gate, handle.layer, (None, None))
+            verdict, why = self._covers(gate, handle.layer, handle.bound)
             if verdict:
                 return gate, why
         return None

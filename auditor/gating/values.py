@@ -105,7 +105,8 @@ class Hop:
 @dataclass(frozen=True, slots=True)
 class Handle:
     """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it already
-    (with why its layer covers): whatever reads it later is behind that gate."""
+    (with why its layer covers): whatever reads it later is behind that gate. ``bound``: the path that its owner, or the
+    receiver it was got from, has in the function at hand, and which object that is."""
 
     buffer: Buffer
     layer: Layer
@@ -113,6 +114,7 @@ class Handle:
     origin: Place
     touches: tuple[Touch, ...]
     gate: tuple[Gate, str] | None = None
+    bound: tuple[Path | None, Instance | None] = field(default=(None, None), compare=False)
     hops: tuple[Hop, ...] = field(default=(), compare=False)
 
 
@@ -129,6 +131,11 @@ class Need:
     confidence: str = "medium"
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
+
+    @property
+    def escapes(self) -> bool:
+        """Whether the handle is kept rather than read."""
+        return self.use == "keeps it"
 
     def key(self) -> tuple[object, ...]:
         """What tells two needs of a function apart."""

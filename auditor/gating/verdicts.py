@@ -119,8 +119,11 @@ class _Sites:
                     name = self._needs.called_name(code, one)
                     if name and self._needs.is_accessor(name) and (type(func) is Attr or name and type(func) is Call):
                         yield block, one, name
-                elif type(one) is Attr and (code.path, one.at.line, one.at.column, one.name) in self._touches:
+                elif type(one) is Attr and self._read_at(code.path, one):
                     yield block, one, one.name
+
+    def _read_at(self, path: str, one: Attr) -> bool:
+        return any(touch.kind == "attribute" for touch in self._touches.get((path, one.at.line, one.at.column, one.name), ()))
 
     def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]]) -> SiteVerdict:
         path, line, column, name = place
