@@ -40,6 +40,9 @@ from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, O
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
+Bound = tuple[Path | None, Instance | None]
+"""The path of a receiver in the function at hand, and which object it is taken to be."""
+
 MAX_NEEDS = 400
 """Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
 
@@ -50,7 +53,8 @@ class Summary:
 
     needs: list[Need] = field(default_factory=list)
     returns: list[Handle] = field(default_factory=list)
-    reads: bool = False
+    settled: dict[Buffer, Outcome] = field(default_factory=dict)
+    """Reads inside, here or deeper, that are decided: for each storage the worst outcome."""
 
 
 _NOTHING = Summary()
@@ -134,6 +138,12 @@ class Needs:
         """Nothing is held at an entry point: what is still needed here is not gated."""
         if self._inner(key):
             return
+        for handle in self._summaries[key].returns:
+            for touch in handle.touches:
+                if handle.gate is not None:
+                    self._record(touch, Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops))
+                else:
+                    self._record(touch, Outcome("unknown", "unreached", hops=handle.hops))
         for need in self._summaries[key].needs:
             verdict, why = self._verdict(need)
             for touch in need.touches:
@@ -159,13 +169,28 @@ class Needs:
         frame = self._graph.frames[key]
         made = Summary()
         needs: dict[tuple[object, ...], Need] = {}
+        for site in self._graph.calls[key]:
+            if site.callee in self.relevant:
+                self._settled_inside(key, frame, site, made)
         for need in self._callee_needs(key, frame):
-            made.reads = True
-            self._settle(key, frame, need, needs)
+            self._settle(key, frame, need, made, needs)
         for value, handle in self._handles(key, frame):
             self._follow(key, frame, value, handle, made, needs)
         made.needs = list(needs.values())
         return made
+
+    def _settled_inside(self, key: FrameKey, frame: Frame, site: CallSite, made: Summary) -> None:
+        """What a callee has decided for itself counts for the site that calls it."""
+        call = frame.code.defined[site.value]
+        for buffer, outcome in self.summary(site.callee).settled.items():
+            for touch in self._touched(frame, call, site, ()):  # type: ignore[arg-type]
+                self._record(touch, outcome)
+            _keep_worst(made.settled, buffer, outcome)
+
+    def _decide(self, made: Summary, buffer: Buffer, touches: tuple[Touch, ...], outcome: Outcome) -> None:
+        _keep_worst(made.settled, buffer, outcome)
+        for touch in touches:
+            self._record(touch, outcome)
 
     # ------------------------------------------------------------ handles
 
@@ -244,23 +269,30 @@ class Needs:
         for use, now in self._trace(key, frame, value, handle):
             used = True
             if use.kind == "returned":
-                made.returns.append(now if now.gate is not None else replace(now, gate=self._covered(key, now, use)))
-            elif use.kind in ("element", "escape") and now.gate is not None:
-                made.reads = True
-                for touch in now.touches:
-                    self._record(touch, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
-            elif use.kind in ("element", "escape"):
-                made.reads = True
+                made.returns.append(self._on_return(key, now, use))
+            elif use.kind not in ("element", "escape"):
+                self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
+            elif now.gate is not None:
+                self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
+            else:
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 hops = (Hop(key, place, use.what), *now.hops)
-                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, self._confidence(key, frame, use), hops)
-                self._settle_at(key, frame, need, use.block, use.index, needs, bound=now.bound, nearby=True)
-            else:
-                for touch in now.touches:
-                    self._record(touch, Outcome("exempt", use.kind))
+                confidence = self._confidence(key, frame, use)
+                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
+                self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:
+        """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
+        if handle.gate is not None:
+            return handle
+        state = self._held.state(key).at(use.block, use.index)
+        gate, near = self._judge(state, handle.layer, handle.bound)
+        if gate is None:
+            near.extend(self._elsewhere(key, handle.layer, (use.block, use.index), handle.bound, state))
+        return replace(handle, gate=gate, near=_distinct((*handle.near, *near)))
 
     def _trace(self, key: FrameKey, frame: Frame, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
         """Every use of ``value``, with the handle as it is there."""
@@ -454,57 +486,56 @@ class Needs:
         hop = self._call_hop(key, frame, call, site)  # type: ignore[arg-type]
         return replace(need, layer=layer, touches=touches, hops=(hop, *need.hops))
 
-    def _settle(self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], needs: dict[tuple[object, ...], Need]) -> None:
+    def _settle(
+        self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], made: Summary, needs: dict[tuple[object, ...], Need]
+    ) -> None:
         need, site = found
         receiver = receiver_path(frame.code, frame.code.defined[site.value])
         nearby = key[1] is not None or site.callee[1] is not None
-        self._settle_at(key, frame, need, site.block, site.index, needs, bound=(receiver, site.receiver), nearby=nearby)
+        self._settle_at(key, frame, need, (site.block, site.index), made, needs, bound=(receiver, site.receiver), nearby=nearby)
 
     def _settle_at(
         self,
         key: FrameKey,
         frame: Frame,
         need: Need,
-        block: int,
-        index: int,
+        point: tuple[int, int],
+        made: Summary,
         needs: dict[tuple[object, ...], Need],
         *,
-        bound: tuple[Path | None, Instance | None] = (None, None),
-        nearby: bool = False,
+        bound: Bound,
+        nearby: bool,
     ) -> None:
-        """Cover ``need`` by what is held at this point, or keep it for the callers."""
+        """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
         exempt = self._exempt(frame, need)
         if exempt is not None:
-            for touch in need.touches:
-                self._record(touch, exempt)
+            self._decide(made, need.buffer, need.touches, exempt)
             return
-        state = self._held.state(key).at(block, index)
-        near = list(need.near)
-        for gate in _in_order(state):
-            verdict, why = self._covers(gate, need.layer, bound)
-            if verdict:
-                for touch in need.touches:
-                    self._record(touch, Outcome("gated", why, gate, need, need.hops))
-                return
-            if why != OTHER:
-                kind = "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
-                near.append(Near(kind, gate, why))
+        state = self._held.state(key).at(*point)
+        gate, near = self._judge(state, need.layer, bound)
+        if gate is not None:
+            self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
+            return
         if nearby:
-            near.extend(self._elsewhere(key, need, block, index, bound, state))
-        kept = replace(need, near=tuple({(one.why, one.gate.place): one for one in near}.values()))
+            near.extend(self._elsewhere(key, need.layer, point, bound, state))
+        kept = replace(need, near=_distinct((*need.near, *near)))
         old = needs.get(kept.key())
         if old is None or len(kept.hops) < len(old.hops):
             needs[kept.key()] = kept
 
-    def _covered(self, key: FrameKey, handle: Handle, use: Use) -> tuple[Gate, str] | None:
-        """The gate that is held where a handle is returned and covers it."""
-        for gate in _in_order(self._held.state(key).at(use.block, use.index)):
-            verdict, why = self._covers(gate, handle.layer, handle.bound)
+    def _judge(self, state: Held, layer: Layer, bound: Bound) -> tuple[tuple[Gate, str] | None, list[Near]]:
+        """The held gate that covers ``layer``, or why each of them does not."""
+        near: list[Near] = []
+        for gate in _in_order(state):
+            verdict, why = self._covers(gate, layer, bound)
             if verdict:
-                return gate, why
-        return None
+                return (gate, why), []
+            if why != OTHER:
+                kind = "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
+                near.append(Near(kind, gate, why))
+        return None, near
 
-    def _covers(self, gate: Gate, layer: Layer, bound: tuple[Path | None, Instance | None]) -> tuple[bool | None, str]:
+    def _covers(self, gate: Gate, layer: Layer, bound: Bound) -> tuple[bool | None, str]:
         path, receiver = bound
         owners = gate.owners
         if gate.only is not None:
@@ -522,15 +553,16 @@ class Needs:
         return covers(gate.layer, layer)
 
     def _elsewhere(
-        self, key: FrameKey, need: Need, block: int, index: int, bound: tuple[Path | None, Instance | None], state: Held
+        self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound, state: Held
     ) -> Iterator[Near]:
         """Live gates of this function that are not held at the point: on other branches, or later."""
+        block, index = point
         flow = self._held.flow(self._graph.code(key))
         for event in self._held.state(key).events:
             for gate in event.gates:
-                if gate in state or not self._covers(gate, need.layer, bound)[0]:
+                if gate in state or not self._covers(gate, layer, bound)[0]:
                     continue
-                before = event.block == block and event.index < index or _reaches(flow.successors, event.block, block)
+                before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
                 yield Near("branch" if before else "after", gate, "not on every path" if before else "only after the read")
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
@@ -552,6 +584,16 @@ class Needs:
 
     def _record(self, touch: Touch, outcome: Outcome) -> None:
         self.outcomes.setdefault(touch, []).append(outcome)
+
+
+def _distinct(near: Iterable[Near]) -> tuple[Near, ...]:
+    return tuple({(one.why, one.gate.place): one for one in near}.values())
+
+
+def _keep_worst(settled: dict[Buffer, Outcome], buffer: Buffer, outcome: Outcome) -> None:
+    known = settled.get(buffer)
+    if known is None or (known.verdict == "exempt" and outcome.verdict != "exempt"):
+        settled[buffer] = outcome
 
 
 def _in_order(held: Held) -> list[Gate]:

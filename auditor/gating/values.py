@@ -116,6 +116,7 @@ class Handle:
     gate: tuple[Gate, str] | None = None
     bound: tuple[Path | None, Instance | None] = field(default=(None, None), compare=False)
     hops: tuple[Hop, ...] = field(default=(), compare=False)
+    near: tuple[Near, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
