@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
-from auditor.facts import Attr, Branch, Call, Const, FunctionFacts, Name, Op, Return, Value, expression
+from auditor.facts import Attr, Branch, Call, Const, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet
 from auditor.link import Code, Frame, Instance, Linker, successors
@@ -146,14 +146,27 @@ class HeldGates:
         layer = layer_of(code.defined, argument) if argument is not None else Layer(last=True)
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst)
+        noop = self._does_nothing(frame, func.base, func.name, block)  # type: ignore[attr-defined]
         if not counter:
-            return Gate(None, path_of(code.defined, func.base), layer, None, place, text, (place,))  # type: ignore[attr-defined]
+            path = path_of(code.defined, func.base)  # type: ignore[attr-defined]
+            given = path.root if not path.names and _is_optional(code, path.root) else ""
+            return Gate(None, path, layer, None, given, noop, place, text, (place,))
         owners = instances(self._linker, frame, base.base, block)  # type: ignore[union-attr]
-        return Gate(owners, path_of(code.defined, base.base), layer, None, place, text, (place,))  # type: ignore[union-attr]
+        return Gate(owners, path_of(code.defined, base.base), layer, None, "", noop, place, text, (place,))  # type: ignore[union-attr]
+
+    def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
+        """Whether the wait of every counter that this can be has an empty body."""
+        known = instances(self._linker, frame, counter, block)
+        bodies = [
+            self._linker.functions[name]
+            for one in known
+            for name in self._linker.hierarchy.applicable(one.cls, self._linker.functions).get(method, ())[:1]
+        ]
+        return bool(bodies) and all(_is_empty(one) for one in bodies)
 
     def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
         """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
-        relevant = [site for site in sites if site.callee in self.acquiring]
+        relevant = [site for site in sites if site.callee in self.acquiring and not self._graph.code(site.callee).facts.is_generator]
         if not relevant:
             return
         call = frame.code.defined[sites[0].value]
@@ -180,8 +193,10 @@ class HeldGates:
         if layer.foreign and not layer.last:
             return None
         place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)  # type: ignore[attr-defined]
+        if gate.given and not is_given(frame.code, argument.get(gate.given)):
+            return None
         through = path_into(frame.code, argument, gate.through)
-        return Gate(gate.owners, through, layer, None, gate.place, gate.text, (place, *gate.chain))
+        return Gate(gate.owners, through, layer, None, "", gate.noop, gate.place, gate.text, (place, *gate.chain))
 
     # ------------------------------------------------------------ branches
 
@@ -229,6 +244,24 @@ class HeldGates:
             if not counter:
                 func = frame.code.defined[call.func]
                 yield (path_of(frame.code.defined, func.base),)  # type: ignore[attr-defined]
+
+
+def is_given(code: Code, value: Value | Path | None) -> bool:
+    """Whether an argument is passed and not None as written."""
+    if value is None or isinstance(value, Path):
+        return value is not None
+    one = code.defined.get(value)
+    return not (type(one) is Const and one.value is None)
+
+
+def _is_optional(code: Code, name: str) -> bool:
+    return any(one.name == name and one.has_default for one in code.facts.params)
+
+
+def _is_empty(function: FunctionFacts) -> bool:
+    """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
+    kinds = {type(one) for block in function.blocks for one in block.instructions}
+    return kinds <= {Param, Const} and all(type(block.end) is Return for block in function.blocks)
 
 
 def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: Mapping[int, list[Gate]]) -> Held:

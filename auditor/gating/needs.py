@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
-from auditor.dataflow import bottom_up, is_recursive
+from auditor.dataflow import bottom_up, edge_dominators, is_recursive
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -33,7 +33,7 @@ from auditor.facts import (
     Yield,
 )
 from auditor.gating.armed import Armed
-from auditor.gating.held import HeldGates, arguments_of, instances, layer_into, path_into, receiver_path
+from auditor.gating.held import HeldGates, arguments_of, instances, is_given, layer_into, path_into, receiver_path
 from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of, path_of
 from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, User, users
 from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
@@ -58,6 +58,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+NOOP = "noop"
+"""Why a wait that does nothing does not count."""
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 OTHER = "other objects only"
@@ -130,7 +132,7 @@ class Needs:
             for key in component:
                 if not called:
                     self._at_entry(key)
-                elif key not in self._below_waits:
+                elif key[1] is None and key not in self._below_waits:
                     self._at_entry(key)
                     self._summaries[key].needs.clear()
 
@@ -159,6 +161,8 @@ class Needs:
             return "latent", self._armed.state(need.buffer.owner).why
         if any(one.why == "unrelated" for one in need.near):
             return "unknown", "layer-unrelated"
+        if any(one.why == "guard" for one in need.near) and not any(one.why == "branch" for one in need.near):
+            return "unknown", "guard-not-implied"
         return "ungated", ""
 
     def summary(self, key: FrameKey) -> Summary:
@@ -230,7 +234,9 @@ class Needs:
             callee = self._graph.code(site.callee)
             layer = layer_into(frame.code, one, callee.facts, handle.layer, f"{site.value}!", implicit=site.implicit)
             bound = (receiver_path(frame.code, one), site.receiver)
-            yield one.dst, replace(handle, layer=layer, touches=touches, bound=bound, hops=(hop, *handle.hops))
+            given = self._given(frame, one, site, handle.optional)
+            gate = handle.gate or (given[0] if given else None)
+            yield one.dst, replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops))
 
     def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = self.called_name(frame.code, one)
@@ -292,7 +298,8 @@ class Needs:
         gate, near = self._judge(state, handle.layer, handle.bound)
         if gate is None:
             near.extend(self._elsewhere(key, handle.layer, (use.block, use.index), handle.bound, state))
-        return replace(handle, gate=gate, near=_distinct((*handle.near, *near)))
+        optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
+        return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
 
     def _trace(self, key: FrameKey, frame: Frame, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
         """Every use of ``value``, with the handle as it is there."""
@@ -484,7 +491,17 @@ class Needs:
         layer = layer_into(frame.code, call, callee.facts, need.layer, f"{site.value}!", implicit=site.implicit)
         touches = self._touched(frame, call, site, need.touches)  # type: ignore[arg-type]
         hop = self._call_hop(key, frame, call, site)  # type: ignore[arg-type]
-        return replace(need, layer=layer, touches=touches, hops=(hop, *need.hops))
+        optional = self._given(frame, call, site, need.optional)
+        return replace(need, layer=layer, touches=touches, optional=optional, hops=(hop, *need.hops))
+
+    def _given(
+        self, frame: Frame, call: object, site: CallSite, optional: tuple[tuple[Gate, str], ...]
+    ) -> tuple[tuple[Gate, str], ...]:
+        """Of the gates that depend on an argument, those whose argument this call passes."""
+        if not optional:
+            return ()
+        arguments = arguments_of(frame.code, call, self._graph.code(site.callee).facts, implicit=site.implicit)
+        return tuple((gate, why) for gate, why in optional if is_given(frame.code, arguments.get(gate.given)))
 
     def _settle(
         self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], made: Summary, needs: dict[tuple[object, ...], Need]
@@ -513,31 +530,48 @@ class Needs:
             return
         state = self._held.state(key).at(*point)
         gate, near = self._judge(state, need.layer, bound)
+        near = self._meant(frame.code, near)
+        if gate is None and need.optional:
+            gate = need.optional[0]
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
         if nearby:
             near.extend(self._elsewhere(key, need.layer, point, bound, state))
-        kept = replace(need, near=_distinct((*need.near, *near)))
+        optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
+        kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
         old = needs.get(kept.key())
         if old is None or len(kept.hops) < len(old.hops):
             needs[kept.key()] = kept
+
+    def _meant(self, code: Code, near: list[Near]) -> list[Near]:
+        """Without waits that another read brings along: they are not meant for this one."""
+        accessors = {
+            (one.at.line, one.at.column) for one in code.defined.values() if type(one) is Call and self.is_accessor(self.called_name(code, one))
+        }
+        return [
+            one for one in near if one.why not in ("layer", "unrelated") or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
+        ]
 
     def _judge(self, state: Held, layer: Layer, bound: Bound) -> tuple[tuple[Gate, str] | None, list[Near]]:
         """The held gate that covers ``layer``, or why each of them does not."""
         near: list[Near] = []
         for gate in _in_order(state):
             verdict, why = self._covers(gate, layer, bound)
-            if verdict:
+            if verdict and not gate.given:
                 return (gate, why), []
-            if why != OTHER:
-                kind = "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
+            if verdict:
+                near.append(Near("argument", gate, why))
+            elif why != OTHER:
+                kind = why if why == NOOP else "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
                 near.append(Near(kind, gate, why))
         return None, near
 
     def _covers(self, gate: Gate, layer: Layer, bound: Bound) -> tuple[bool | None, str]:
         path, receiver = bound
         owners = gate.owners
+        if gate.noop:
+            return False, NOOP
         if gate.only is not None:
             if path is None or gate.only[0] != path or receiver not in gate.only[1]:
                 return None, OTHER
@@ -563,7 +597,27 @@ class Needs:
                 if gate in state or not self._covers(gate, layer, bound)[0]:
                     continue
                 before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
-                yield Near("branch" if before else "after", gate, "not on every path" if before else "only after the read")
+                if not before:
+                    yield Near("after", gate, "only after the read")
+                elif self._guard_is_foreign(key, event.block, block):
+                    yield Near("guard", gate, "whether it runs is decided outside the tree")
+                else:
+                    yield Near("branch", gate, "not on every path")
+
+    def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
+        """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""
+        code = self._graph.code(key)
+        edges = edge_dominators(self._held.flow(code))
+        tests = [code.facts.blocks[source].end for source, target in edges[gate] if (source, target) not in edges[read]]
+        return any(type(end) is Branch and self._is_foreign(key, code, end.test) for end in tests)
+
+    def _is_foreign(self, key: FrameKey, code: Code, test: Value) -> bool:
+        one = code.defined.get(test)
+        if type(one) is Op:
+            return any(self._is_foreign(key, code, value) for value in one.operands)
+        if type(one) is not Call:
+            return False
+        return not any(site.value == one.dst for site in self._graph.calls[key])
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
         owner = need.buffer.owner

@@ -82,6 +82,11 @@ class Layer:
         return any("!" in str(atom) for atom, _ in self.terms)
 
     @property
+    def plain(self) -> bool:
+        """Whether it is one parameter, as it was given (or a shift of it): two different ones are two different layers."""
+        return len(self.terms) == 1 and all(isinstance(atom, Path) and not atom.names and atom.root[0] not in "%!:" for atom, _ in self.terms)
+
+    @property
     def derived(self) -> bool:
         return any(isinstance(atom, Derived) for atom, _ in self.terms)
 
@@ -228,6 +233,6 @@ def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:
         return False, f"the wait is for {waited}, the read is of {read}"
     if read.derived and read.roots() and read.roots() <= waited.roots() and not read.constant:
         return True, f"the index {read} is computed from {waited}, the layer waited for"
-    if waited.derived or read.derived or not waited.terms or not read.terms:
-        return None, f"{read} cannot be compared with {waited}"
-    return False, f"the wait is for {waited}, the read is of {read}"
+    if waited.plain and read.plain:
+        return False, f"the wait is for {waited}, the read is of {read}"
+    return None, f"{read} cannot be compared with {waited}"

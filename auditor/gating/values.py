@@ -34,13 +34,16 @@ class Gate:
     """A wait that has happened: for ``layer`` on the counter of ``owners`` (None: on a counter object itself).
 
     ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object at
-    that path is one of those. ``chain`` are the calls down to the primitive, outermost first.
+    that path is one of those. ``given`` names the parameter that must not be None for it to happen; ``noop`` that nothing
+    happens. ``chain`` are the calls down to the primitive, outermost first.
     """
 
     owners: frozenset[Instance] | None
     through: Path | None
     layer: Layer
     only: tuple[Path, frozenset[Instance]] | None = None
+    given: str = ""
+    noop: bool = False
     place: Place = field(default=Place("", 0, 0, ""), compare=False)
     text: str = field(default="", compare=False)
     chain: tuple[Place, ...] = field(default=(), compare=False)
@@ -117,6 +120,7 @@ class Handle:
     bound: tuple[Path | None, Instance | None] = field(default=(None, None), compare=False)
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
+    optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,8 @@ class Need:
     confidence: str = "medium"
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
+    optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
+    """Gates that cover it if the caller passes the argument they depend on, with why their layer covers."""
 
     @property
     def escapes(self) -> bool:
