@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus bench clean
+.PHONY: help venv run check test lint types imports golden corpus truth bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ golden: $(VENV)/.tests  ## rewrite the golden files and LIMITS.md; review the di
 
 corpus: $(VENV)/.tests  ## tests on real releases (fetched from PyPI once)
 	$(PYTEST) -m corpus -n $(WORKERS) --dist loadgroup -rs
+
+truth: $(VENV)/.tests  ## a table of the public bugs and look-alikes: what is told of each (../shared/truth; takes long, once)
+	@$(BIN)/python -m tests.truth
 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0.5.23, and the ratio to pyrefly
 	$(BIN)/python tests/bench.py $(RELEASE)

@@ -1,0 +1,46 @@
+"""Public bugs: flagged in the release that has them, silent in the one that fixed them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.corpus.audits import short
+
+pytestmark = pytest.mark.corpus
+
+INDEX_K = ("get_index_k_scale_buffer", "get_index_k_continuous", "get_index_k_scale_continuous")
+
+
+def findings(report, cls, methods, checks=None):
+    """(check, method) of the findings of a function of a class that count: not notes, not below medium confidence."""
+    return {
+        (finding["check"], short(finding["function"]))
+        for finding in report["findings"]
+        if finding["severity"] != "note"
+        and finding["confidence"] != "low"
+        and finding["function"].split(".")[-2:-1] == [cls]
+        and short(finding["function"]) in methods
+        and (checks is None or finding["check"] in checks)
+    }
+
+
+@pytest.mark.parametrize("version", ["0.5.10.post1"])
+def test_sg01_is_flagged_in_each_of_the_three_readers(audit, version):
+    found = findings(audit(version).report, "NSATokenToKVPool", INDEX_K)
+    assert found == {("ungated-access", method) for method in INDEX_K}
+
+
+@pytest.mark.parametrize("version", ["0.5.11"])
+def test_sg01_is_silent_after_the_fix(audit, version):
+    assert findings(audit(version).report, "NSATokenToKVPool", INDEX_K) == set()
+
+
+@pytest.mark.parametrize("version", ["0.5.21"])
+def test_sg02_is_flagged(audit, version):
+    found = findings(audit(version).report, "HybridLinearKVPool", ("get_mla_kv_buffer",))
+    assert ("disarmed-gate", "get_mla_kv_buffer") in found
+
+
+@pytest.mark.parametrize("version", ["0.5.22"])
+def test_sg02_is_silent_after_the_fix(audit, version):
+    assert findings(audit(version).report, "HybridLinearKVPool", ("get_mla_kv_buffer",)) == set()
