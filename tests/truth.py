@@ -145,7 +145,7 @@ def _releases(case: Json) -> tuple[str, str]:
 
 
 def _last_version(text: str) -> str:
-    return (_VERSION.findall(text) or [""])[-1]
+    return str((_VERSION.findall(text) or [""])[-1])
 
 
 def _answer(case: Json, version: str) -> Answer | str:

@@ -19,7 +19,14 @@ OWNER = "DeepSeekV4TokenToKVPool"
 NPU = "DSV4NPUTokenToKVPool"
 
 
+WIDE = (
+    "auditor/link: the receiver also binds to the NSA/DSA pools, whose accessor has the same name;"
+    " only the DeepSeek-V4 pool can be there"
+)
+
+
 @STORY
+@pytest.mark.xfail(strict=True, reason=WIDE)
 def test_the_call_binds_to_the_owner(audit, version, release):
     sites = _sites(audit(version).report, release(f"sglang=={version}"))
     wrong = {}
@@ -31,6 +38,7 @@ def test_the_call_binds_to_the_owner(audit, version, release):
 
 
 @STORY
+@pytest.mark.xfail(strict=True, reason="auditor/link: gated, but by the waits of the NSA/DSA pools too (bound too wide)")
 def test_the_call_is_gated_by_the_wait_of_the_owner(audit, version, release):
     root = release(f"sglang=={version}")
     wanted = _gate_lines(root)
