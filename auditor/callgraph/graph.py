@@ -14,11 +14,11 @@ FrameKey: TypeAlias = tuple[str, Instance | None]
 
 
 class CallSite(NamedTuple):
-    """One call of ``callee`` in a frame: ``value`` is that of the call instruction, ``block`` and ``index`` where it stands,
+    """One call of ``callee`` in a frame: ``value`` is that of the call, ``block`` and ``index`` where it stands,
     ``receiver`` the object the callee is bound to, ``implicit`` for properties and context managers."""
 
     block: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
     value: Value
     callee: FrameKey
     receiver: Instance | None
@@ -41,7 +41,7 @@ class CallGraph:
         return (key for key in self.frames if key not in self.callers)
 
     def by_name(self) -> dict[str, tuple[str, ...]]:
-        """Caller → callees by qualified name, contexts merged: functions, lambdas and modules, those without calls too."""
+        """Caller → callees by qualified name, contexts merged: functions, lambdas and modules, also without calls."""
         found: dict[str, set[str]] = {}
         for (name, _), frame in self.frames.items():
             if frame.code.facts.kind != "class":

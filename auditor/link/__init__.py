@@ -5,10 +5,11 @@ one context. The linker works on facts alone: it never sees a file. What it stil
 ``Needs``; what it cannot resolve has an empty set, never a guess.
 """
 
+from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Node
 from auditor.link.demand import link_on_demand
 from auditor.link.hierarchy import Hierarchy
-from auditor.link.linker import Code, Frame, Linker, annotated_class
+from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path, edge_condition, successors
 from auditor.link.needs import Needs, needs
 from auditor.link.objects import (
@@ -21,7 +22,9 @@ from auditor.link.objects import (
     Instance,
     Module,
     Object,
+    Super,
 )
+from auditor.link.program import Code, Frame
 
 __all__ = [
     "Bound",
@@ -39,6 +42,7 @@ __all__ = [
     "Needs",
     "Node",
     "Object",
+    "Super",
     "access_path",
     "annotated_class",
     "edge_condition",

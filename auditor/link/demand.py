@@ -1,25 +1,29 @@
 """The loop between the linker and who reads files for it: ask, read, link, until nothing is needed.
 
-After each round the linker assumes what no assignment can tell it: ``self`` of a method that nobody constructs an object for
-is some instance of its class, an annotated parameter that nobody passes is some instance of its annotation.
+After each round the linker assumes what no assignment can tell it; when nothing more is read, that classes which nobody
+builds exist all the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from auditor.facts import Attr, Call, ModuleFacts
+from auditor.facts import Attr, Call, ModuleFacts, Value
+from auditor.link.annotations import assume, assume_unbuilt
 from auditor.link.constraints import Node
-from auditor.link.linker import Linker, annotated_class
+from auditor.link.linker import Linker
 from auditor.link.needs import NO_NEEDS, Needs, needs
+from auditor.link.program import Code
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
 
 
-def link_on_demand(linker: Linker, first: Iterable[ModuleFacts], supply: Supply, is_accessor: Callable[[str], object]) -> None:
+def link_on_demand(
+    linker: Linker, first: Iterable[ModuleFacts], supply: Supply, is_accessor: Callable[[str], object]
+) -> None:
     """Link ``first`` and whatever the answers for accessor calls turn out to depend on."""
-    asked = NO_NEEDS
+    asked, settled = NO_NEEDS, False
     modules = list(first)
     while modules:
         linker.add(modules)
@@ -28,6 +32,13 @@ def link_on_demand(linker: Linker, first: Iterable[ModuleFacts], supply: Supply,
         wanted = needs(linker, receivers(linker, is_accessor))
         modules = list(supply(wanted - asked))
         asked |= wanted
+        if not modules and not settled:
+            settled = True
+            assume_unbuilt(linker)
+            assume(linker)
+            wanted = needs(linker, receivers(linker, is_accessor))
+            modules = list(supply(wanted - asked))
+            asked |= wanted
 
 
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
@@ -35,31 +46,23 @@ def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node
     names: set[str] = set()
     for cls in linker.hierarchy.classes:
         if linker.tracked(cls):
-            names.update(linker.hierarchy.applicable(cls, linker.functions))
-    found: list[Node] = []
+            names.update(linker.hierarchy.applicable(cls))
+    names = {name for name in names if is_accessor(name)}
+    bases: dict[Code, list[Value]] = {}
     for frame in linker.frames.values():
-        for one in frame.code.defined.values():
-            func = frame.code.defined.get(one.func) if type(one) is Call else None
-            if type(func) is Attr and func.name in names and is_accessor(func.name):
-                found.append(frame.node(func.base))
+        if frame.code not in bases:
+            bases[frame.code] = _bases(frame.code, names)
+    return [frame.node(base) for frame in linker.frames.values() for base in bases[frame.code]]
+
+
+def _bases(code: Code, names: set[str]) -> list[Value]:
+    """The values that an attribute of one of ``names`` is called on."""
+    read: dict[Value, Value] = {}
+    found: list[Value] = []
+    for block in code.facts.blocks:
+        for one in block.instructions:
+            if isinstance(one, Attr) and one.name in names:
+                read[one.dst] = one.base
+            elif isinstance(one, Call) and one.func in read:
+                found.append(read[one.func])
     return found
-
-
-def assume(linker: Linker) -> None:
-    """Give receivers and annotated parameters that nothing flows into an object of their class."""
-    for frame in list(linker.frames.values()):
-        code = frame.code
-        static = any(one.rpartition(".")[2] == "staticmethod" for one in code.facts.decorators)
-        if code.owner and code.facts.kind == "function" and code.facts.params and not static:
-            if not linker.graph.sets[frame.node(0)] and not linker.tracked(code.owner):
-                linker.assume(code.owner, frame.node(0))
-    linker.graph.solve()
-    for frame in list(linker.frames.values()):
-        code = frame.code
-        for position, param in enumerate(code.facts.params):
-            if param.annotation is None or (position == 0 and code.owner) or linker.graph.sets[frame.node(position)]:
-                continue
-            cls = annotated_class(linker.scopes, code.module, code.facts.scope, param.annotation)
-            if cls is not None:
-                linker.assume(cls, frame.node(position))
-    linker.graph.solve()

@@ -1,23 +1,21 @@
-"""Classes of the tree, their C3 linearisation and the methods that apply to an instance.
-
-C3: Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996; the order Python itself uses.
-"""
+"""Classes of the tree, their linearisation, and the methods and attributes that apply to an instance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr
+from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, Value
+from auditor.link.mro import linearize
 from auditor.link.scopes import Scopes
 
 MODULE_LIKE = frozenset({"torch.nn.Module", "nn.Module"})
-"""Out-of-tree bases whose instances, when called, run ``forward`` (documented behaviour of torch.nn.Module.__call__)."""
+"""Out-of-tree bases whose instances run ``forward`` when called (documented behaviour of torch.nn.Module.__call__)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassInfo:
-    """One class of the tree: ``name`` is qualified; ``bases`` are qualified in-tree names or dotted out-of-tree names."""
+    """One class of the tree: ``name`` is qualified; ``bases`` are in-tree names or dotted out-of-tree names."""
 
     name: str
     module: str
@@ -38,6 +36,7 @@ class Hierarchy:
     _subclasses: dict[str, set[str]] = field(default_factory=dict)
     _supers: dict[str, frozenset[str]] = field(default_factory=dict)
     _applicable: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _patches: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
 
     def add(self, module: str, path: str, facts: Iterable[ClassFacts]) -> None:
         """Add the classes of one module; their bases may be still unknown."""
@@ -51,11 +50,21 @@ class Hierarchy:
         """Name the bases of every class with what is known now."""
         for info in list(self.classes.values()):
             bases = tuple(
-                self.scopes.dotted(info.module, info.facts.scope, base.name) for base in info.facts.bases if base.name not in "?"
+                self.scopes.dotted(info.module, info.facts.scope, base.name)
+                for base in info.facts.bases
+                if base.name not in "?"
             )
             if bases != info.bases:
                 self.classes[info.name] = ClassInfo(info.name, info.module, info.path, info.facts, bases)
         self._forget()
+
+    def patch(self, name: str, attribute: str, function: str) -> None:
+        """Note that ``Class.attribute = function`` runs somewhere."""
+        known = self._patches.setdefault(name, {})
+        if function not in known.get(attribute, ()):
+            known[attribute] = tuple(sorted((*known.get(attribute, ()), function)))
+            self._attributes.clear()
+            self._applicable.clear()
 
     def _forget(self) -> None:
         self._mro.clear()
@@ -64,11 +73,12 @@ class Hierarchy:
         self._applicable.clear()
 
     def mro(self, name: str) -> tuple[str, ...]:
-        """The C3 linearisation, out-of-tree bases included as leaves; a class whose bases contradict each other falls back
-        to depth-first order without repeats."""
+        """The C3 linearisation, out-of-tree bases included as leaves; contradictory bases: see ``linearize``."""
         known = self._mro.get(name)
         if known is None:
-            known = self._mro[name] = linearize(name, lambda cls: self.classes[cls].bases if cls in self.classes else ())
+            known = self._mro[name] = linearize(
+                name, lambda cls: self.classes[cls].bases if cls in self.classes else ()
+            )
         return known
 
     def subclasses(self, name: str) -> frozenset[str]:
@@ -82,12 +92,17 @@ class Hierarchy:
     def is_subclass(self, name: str, base: str) -> bool:
         return base in self.mro(name)
 
-    def lookup(self, name: str, attribute: str, functions: Mapping[str, FunctionFacts], after: str | None = None) -> str | None:
-        """The function that ``attribute`` means on an instance of ``name`` (``after`` a class of its MRO for ``super()``)."""
+    def lookup(
+        self, name: str, attribute: str, functions: Mapping[str, FunctionFacts], after: str | None = None
+    ) -> str | None:
+        """The function that ``attribute`` means on an instance of ``name``; for ``super()`` behind class ``after``."""
         order = self.mro(name)
         if after is not None:
             order = order[order.index(after) + 1 :] if after in order else ()
         for cls in order:
+            patched = self._patches.get(cls, {}).get(attribute)
+            if patched:
+                return patched[0]
             candidate = f"{cls}.{attribute}"
             if cls in self.classes and candidate in functions:
                 return candidate
@@ -96,10 +111,11 @@ class Hierarchy:
     def has_external_base(self, name: str) -> bool:
         return any(base not in self.classes and base not in _PLAIN_BASES for base in self.mro(name))
 
-    def attributes(self, name: str, functions: Mapping[str, FunctionFacts]) -> frozenset[str]:
+    def attributes(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> frozenset[str]:
         """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere."""
         known = self._attributes.get(name)
         if known is None:
+            functions = functions or self.functions
             names: set[str] = set()
             for cls in self.mro(name):
                 info = self.classes.get(cls)
@@ -107,6 +123,7 @@ class Hierarchy:
                     names.update(info.facts.methods)
                     names.update(one.name for one in info.facts.fields)
                     names.update(self._assigned(info, functions))
+                    names.update(self._patches.get(cls, ()))
             known = self._attributes[name] = frozenset(names)
         return known
 
@@ -125,12 +142,12 @@ class Hierarchy:
                     if type(one) is SetAttr and one.base == 0:
                         yield one.name
 
-    def applicable(self, name: str, functions: Mapping[str, FunctionFacts]) -> dict[str, tuple[str, ...]]:
-        """For an instance of ``name``: attribute -> functions that can run on it under that name, most derived first; an
-        overridden one counts only where an overriding one calls ``super()`` (or the base by name)."""
+    def applicable(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> dict[str, tuple[str, ...]]:
+        """For an instance of ``name``: attribute -> functions that can run under that name, most derived first; an
+        overridden one counts only where one above it calls ``super()`` (or the base by name)."""
         known = self._applicable.get(name)
         if known is None:
-            known = self._applicable[name] = self._applicable_of(name, functions)
+            known = self._applicable[name] = self._applicable_of(name, functions or self.functions)
         return known
 
     def _applicable_of(self, name: str, functions: Mapping[str, FunctionFacts]) -> dict[str, tuple[str, ...]]:
@@ -139,6 +156,10 @@ class Hierarchy:
         order = [cls for cls in self.mro(name) if cls in self.classes]
         called: set[str] = set()
         for cls in order:
+            for patched, methods in self._patches.get(cls, {}).items():
+                if patched not in chains:
+                    chains[patched] = list(methods)
+                    open_chain[patched] = False
             for method in self.classes[cls].facts.methods:
                 qualified = f"{cls}.{method}"
                 if qualified not in functions:
@@ -159,61 +180,40 @@ class Hierarchy:
 
 
 _PLAIN_BASES = frozenset(
-    {"object", "builtins.object", "abc.ABC", "ABC", "typing.Protocol", "Protocol", "typing.Generic", "Generic", "typing_extensions.Protocol"}
+    {
+        "object",
+        "builtins.object",
+        "abc.ABC",
+        "ABC",
+        "typing.Protocol",
+        "Protocol",
+        "typing.Generic",
+        "Generic",
+        "typing_extensions.Protocol",
+    }
 )
 
 
-def linearize(name: str, bases: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
-    """C3 over ``bases``; cyclic or contradictory hierarchies give depth-first order without repeats."""
-    try:
-        return tuple(_c3(name, bases, ()))
-    except _Contradiction:
-        order: list[str] = []
-        _depth_first(name, bases, order)
-        return tuple(order)
-
-
-class _Contradiction(Exception):
-    """Indicates that a hierarchy has no consistent linearisation."""
-
-
-def _c3(name: str, bases: Callable[[str], tuple[str, ...]], above: tuple[str, ...]) -> list[str]:
-    if name in above:
-        raise _Contradiction
-    direct = bases(name)
-    sequences = [_c3(base, bases, (*above, name)) for base in direct] + [list(direct)]
-    order = [name]
-    while sequences := [one for one in sequences if one]:
-        for sequence in sequences:
-            head = sequence[0]
-            if not any(head in other[1:] for other in sequences):
-                break
-        else:
-            raise _Contradiction
-        order.append(head)
-        sequences = [one[1:] if one[0] == head else one for one in sequences]
-    return order
-
-
-def _depth_first(name: str, bases: Callable[[str], tuple[str, ...]], order: list[str]) -> None:
-    if name in order:
-        return
-    order.append(name)
-    for base in bases(name):
-        _depth_first(base, bases, order)
-
-
 def super_calls(function: FunctionFacts) -> Iterable[str]:
-    """Names that ``function`` calls on ``super()`` or on a class with ``self``: ``super().f(…)``, ``Base.f(self, …)``."""
-    defined = {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
-    for one in defined.values():
-        if type(one) is not Call:
-            continue
-        func = defined.get(one.func)
-        if type(func) is not Attr:
-            continue
-        base = defined.get(func.base)
-        if type(base) is Call and type(defined.get(base.func)) is Name and defined[base.func].name == "super":  # type: ignore[union-attr]
-            yield func.name
-        elif one.arguments and one.arguments[0].value == 0 and function.params and type(base) is not Const:
-            yield func.name
+    """Names that ``function`` calls on ``super()`` or on a class with ``self``: ``super().f()``, ``Base.f(self)``."""
+    defined: dict[Value, object] = {}
+    for block in function.blocks:
+        for one in block.instructions:
+            match one:
+                case Call():
+                    defined[one.dst] = one
+                    func = defined.get(one.func)
+                    if isinstance(func, Attr) and _on_super(defined.get(func.base), one, function, defined):
+                        yield func.name
+                case Attr() | Name() | Const():
+                    defined[one.dst] = one
+
+
+def _on_super(base: object, call: Call, function: FunctionFacts, defined: Mapping[Value, object]) -> bool:
+    if isinstance(base, Call):
+        func = defined.get(base.func)
+        if isinstance(func, Name) and func.name == "super":
+            return True
+    return (
+        bool(call.arguments) and call.arguments[0].value == 0 and bool(function.params) and not isinstance(base, Const)
+    )

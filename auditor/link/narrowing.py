@@ -6,7 +6,22 @@ from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 from auditor.dataflow import Graph, edge_dominators
-from auditor.facts import Attr, Block, Branch, Build, Call, Choice, Const, Declare, FunctionFacts, Import, Jump, Name, Op, Value
+from auditor.facts import (
+    Attr,
+    Block,
+    Branch,
+    Build,
+    Call,
+    Choice,
+    Const,
+    Declare,
+    FunctionFacts,
+    Import,
+    Jump,
+    Name,
+    Op,
+    Value,
+)
 
 Path: TypeAlias = tuple[Value, tuple[str, ...]]
 """An access path: a root value and the attribute names read from it in turn."""
@@ -19,11 +34,6 @@ class Condition(NamedTuple):
     path: Path
     operand: Value
     holds: bool
-
-
-def definitions(function: FunctionFacts) -> dict[Value, object]:
-    """Value -> the instruction that defines it."""
-    return {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
 
 
 def access_path(defined: Mapping[Value, object], value: Value) -> Path:
@@ -44,7 +54,9 @@ def value_of_path(defined: Mapping[Value, object], path: Path) -> Value | None:
     """Some value that was read by ``path``."""
     if not path[1]:
         return path[0]
-    return next((value for value, one in defined.items() if type(one) is Attr and access_path(defined, value) == path), None)
+    return next(
+        (value for value, one in defined.items() if type(one) is Attr and access_path(defined, value) == path), None
+    )
 
 
 def successors(block: Block) -> tuple[int, ...]:
@@ -63,20 +75,24 @@ def successors(block: Block) -> tuple[int, ...]:
 
 def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict[int, tuple[Condition, ...]]:
     """Block -> the conditions that hold in it; empty for a function that tests no class."""
-    tests = {index: found for index, block in enumerate(function.blocks) if (found := _test(block, defined)) is not None}
+    tests = {
+        index: found for index, block in enumerate(function.blocks) if (found := _test(block, defined)) is not None
+    }
     if not tests:
         return {}
     flow = Graph(0, {index: successors(block) for index, block in enumerate(function.blocks)})
     result: dict[int, tuple[Condition, ...]] = {}
     for index, edges in edge_dominators(flow).items():
-        held = [_outcome(function, tests, edge) for edge in edges]
-        found = tuple(one for one in held if one is not None)
-        if found:
-            result[index] = found
+        outcomes = (_outcome(function, tests, edge) for edge in edges)
+        held = tuple(one for one in outcomes if one is not None)
+        if held:
+            result[index] = held
     return result
 
 
-def edge_condition(function: FunctionFacts, defined: Mapping[Value, object], source: int, target: int) -> Condition | None:
+def edge_condition(
+    function: FunctionFacts, defined: Mapping[Value, object], source: int, target: int
+) -> Condition | None:
     """The condition that the edge ``source`` → ``target`` itself adds."""
     found = _test(function.blocks[source], defined)
     return _outcome(function, {source: found}, (source, target)) if found is not None else None
@@ -122,17 +138,17 @@ def _called(call: Call, defined: Mapping[Value, object]) -> str:
 def class_operand(defined: Mapping[Value, object], value: Value) -> tuple[tuple[str, str], ...] | None:
     """The classes that the second operand of ``isinstance`` names, each as ("name", dotted) or ("import", module.name);
     None where it is not a plain list of names."""
-    one = defined.get(value)
-    if type(one) is Name:
-        return (("name", one.name),)
-    if type(one) is Import:
-        return (("import", f"{one.module}.{one.name}" if one.name else one.module),)
-    if type(one) is Attr:
-        base = class_operand(defined, one.base)
-        return None if base is None or len(base) != 1 else ((base[0][0], f"{base[0][1]}.{one.name}"),)
-    if (type(one) is Build and one.kind == "tuple") or (type(one) is Op and one.operator == "|"):
-        parts = [class_operand(defined, part) for part in (one.elements if type(one) is Build else one.operands)]
-        return None if any(part is None for part in parts) else tuple(name for part in parts for name in part or ())
+    match defined.get(value):
+        case Name(name=name):
+            return (("name", name),)
+        case Import(module=module, name=name):
+            return (("import", f"{module}.{name}" if name else module),)
+        case Attr(base=base, name=name):
+            owner = class_operand(defined, base)
+            return None if owner is None or len(owner) != 1 else ((owner[0][0], f"{owner[0][1]}.{name}"),)
+        case Build(kind="tuple", elements=parts) | Op(operator="|", operands=parts):
+            found = [class_operand(defined, part) for part in parts]
+            return None if any(part is None for part in found) else tuple(name for part in found for name in part or ())
     return None
 
 

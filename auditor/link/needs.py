@@ -8,14 +8,16 @@ carry tracked objects are needed as well, since another file may put another cla
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Import, Item, Iterate, Param, Unpack
+from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Node
-from auditor.link.linker import Frame, Linker, annotated_class
+from auditor.link.derivation import Reverse
+from auditor.link.linker import Linker
 from auditor.link.objects import Instance
+from auditor.link.program import Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,22 @@ class Needs:
         """Whether a file that mentions ``identifier`` does with it what is needed: told from the bytes, generously."""
         name = re.escape(identifier.encode())
         kinds = ((self.attributes, _STORES), (self.functions, _CALLS), (self.classes, _VALUES))
-        return any(identifier in names and re.search(pattern.replace(b"NAME", name), content) for names, pattern in kinds)
+        return any(
+            identifier in names and re.search(pattern.replace(b"NAME", name), content) for names, pattern in kinds
+        )
 
 
 NO_NEEDS = Needs(frozenset(), frozenset(), frozenset(), frozenset())
 
-_STORES = rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
+_STORES = (
+    rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b"""
+    rb"""|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
+)
 _CALLS = rb"""(?<!def )\bNAME\s*\(|\bpartial\(\s*[\w.]*\bNAME\b|["']NAME["']"""
-_VALUES = rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
+_VALUES = (
+    rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
+    rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
+)
 
 
 def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
@@ -71,9 +81,7 @@ def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
 class _Search:
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
-        self.sources = linker.graph.sources()
-        self.frames = sorted(linker.frames.values(), key=lambda frame: frame.base)
-        self.bases = [frame.base for frame in self.frames]
+        self.reverse = Reverse(linker)
         self.modules: set[str] = set()
         self.attributes: set[str] = set()
         self.functions: set[str] = set()
@@ -95,41 +103,32 @@ class _Search:
             if node in seen:
                 continue
             seen.add(node)
-            if self.linker.graph.sets[node]:
-                continue
-            todo.extend(self.sources.get(node, ()))
-            todo.extend(self._behind(node))
-
-    def _locate(self, node: Node) -> tuple[Frame, int] | None:
-        place = bisect_right(self.bases, node) - 1
-        frame = self.frames[place] if place >= 0 else None
-        return (frame, node - frame.base) if frame is not None and node < frame.result else None
+            todo.extend(source for source, _ in self.reverse.sources(node))
+            if not self.linker.graph.sets[node]:
+                todo.extend(self._behind(node))
 
     def _behind(self, node: Node) -> Iterable[Node]:
-        located = self._locate(node)
+        located = self.reverse.locate(node)
         if located is None:
             return ()
         frame, value = located
         one = frame.code.defined.get(value)
-        if type(one) is Attr:
-            self.attributes.add(one.name)
-            return (frame.node(one.base),)
-        if type(one) is Call:
-            return (frame.node(one.func),)
-        if type(one) is Param:
-            self._callers(frame, value)
-        elif type(one) is Import and self.linker.scopes.in_tree(one.module):
-            self.modules.add(one.module)
-        elif type(one) is Item:
-            return (frame.node(one.base),)
-        elif type(one) is Iterate:
-            return (frame.node(one.iterable),)
-        elif type(one) is Unpack:
-            return (frame.node(one.source),)
+        match one:
+            case Attr(base=base, name=name):
+                self.attributes.add(name)
+                return (frame.node(base),)
+            case Call(func=func):
+                return (frame.node(func),)
+            case Param():
+                self._callers(frame, value)
+            case Import(module=module) if self.linker.scopes.in_tree(module):
+                self.modules.add(module)
+            case Item(base=source) | Iterate(iterable=source) | Unpack(source=source):
+                return (frame.node(source),)
         return ()
 
     def _callers(self, frame: Frame, position: int) -> None:
-        """Who gives a parameter its value; an annotation with an ordinary class of the tree answers without asking them."""
+        """Who gives a parameter its value; an annotation with an ordinary class of the tree answers instead."""
         code = frame.code
         if position == 0 and code.owner:
             return
@@ -148,15 +147,17 @@ class _Search:
 
 def _carriers(linker: Linker) -> Needs:
     """Names of fields, variables and functions that hold a tracked object, and of the tracked classes."""
-    fields = {name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)}
+    fields = {
+        name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)
+    }
     variables = {name for (_, _, name), node in linker.variables.items() if _holds_tracked(linker, node)}
     classes = {info.facts.name for name, info in linker.hierarchy.classes.items() if linker.tracked(name)}
     return Needs(frozenset(), frozenset(fields | variables), frozenset(), frozenset(classes))
 
 
 def _holds_tracked(linker: Linker, node: Node) -> bool:
-    objects = linker.graph.objects
-    return any(isinstance(objects[number], Instance) and linker.tracked(objects[number].cls) for number in linker.graph.sets[node] or ())  # type: ignore[union-attr]
+    held = (linker.graph.objects[number] for number in linker.graph.sets[node] or ())
+    return any(isinstance(one, Instance) and linker.tracked(one.cls) for one in held)
 
 
 def _unread_bases(linker: Linker) -> set[str]:

@@ -12,8 +12,8 @@ class Instance:
 
     ``owner`` is the object whose method allocated it, where that object is itself tracked apart (pools, and what they
     build): heap cloning one level deep, so that the helper of one pool is not the helper of another.
-    ``line`` 0 stands for "some instance": the class is known (from an annotation, or because its method is audited), the
-    allocation is not.
+    ``line`` 0 stands for "some instance": the class is known (from an annotation, or because its method is audited),
+    the allocation is not.
     """
 
     cls: str
@@ -68,7 +68,8 @@ class External:
 
 @dataclass(frozen=True, slots=True)
 class ExternalInstance:
-    """The result of calling an out-of-tree name that looks like a class."""
+    """The result of calling an out-of-tree name that looks like a class, or one that an out-of-tree function gave (then
+    the name ends with ``()``)."""
 
     cls: str
     path: str
@@ -78,7 +79,7 @@ class ExternalInstance:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict, set or generator made at one place. Its elements are the fields ``[*]`` and ``[0]``, ``[1]``…"""
+    """A list, tuple, dict, set or generator made at one place. Its elements are the fields ``[*]`` and ``[0]``, …"""
 
     kind: str
     path: str
@@ -104,6 +105,13 @@ class Super:
 
 
 @dataclass(frozen=True, slots=True)
+class Property:
+    """``property(f)`` as a value: read through an instance it is what ``f`` gives."""
+
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Partial:
     """``functools.partial(f, …)`` made at one place."""
 
@@ -123,5 +131,6 @@ Object: TypeAlias = (
     | Container
     | ContainerMethod
     | Super
+    | Property
     | Partial
 )

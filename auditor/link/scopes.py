@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from auditor.facts import Bind, Call, Class, Closure, FunctionFacts, Import, ModuleFacts
+from auditor.facts import Bind, Call, Class, Closure, FunctionFacts, Import, ModuleFacts, Value
+
+Meaning: TypeAlias = Import | str | None
+"""What was bound to a name: an import, the name (in the module) of a definition, or what only running tells."""
+
+_Bound: TypeAlias = dict[str, dict[str, list[Meaning]]]
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleNames:
-    """The names of one module: scope -> name -> what was bound to it, in order. Imports are ``Import`` facts, definitions
-    the qualified names of what they define, everything else None (only known when run)."""
+    """The names of one module: scope -> name -> what was bound to it, in order; and the modules of its star imports."""
 
-    facts: ModuleFacts
-    bound: dict[str, dict[str, tuple[Import | str | None, ...]]]
+    bound: dict[str, dict[str, list[Meaning]]]
     stars: tuple[str, ...]
 
 
@@ -33,9 +37,27 @@ class Scopes:
     def in_tree(self, module: str) -> bool:
         return module in self.modules or module in self.existing
 
+    def binds(self, module: str, scope: str, name: str) -> bool:
+        """Whether ``scope`` of ``module`` itself binds ``name``."""
+        names = self.modules.get(module)
+        return names is not None and name in names.bound.get(scope, ())
+
+    def stars(self, module: str) -> Sequence[str]:
+        """The modules that ``module`` imports everything from."""
+        names = self.modules.get(module)
+        return names.stars if names is not None else ()
+
+    def owner(self, module: str, scope: str, name: str) -> str | None:
+        """The innermost scope around ``scope`` that binds ``name`` to one who reads it there; None where none does."""
+        while scope:
+            if self.binds(module, scope, name):
+                return scope
+            scope = scope.rpartition(".")[0]
+        return "" if self.binds(module, "", name) else None
+
     def dotted(self, module: str, scope: str, name: str) -> str:
         """The qualified name of the class, function or module that ``name`` (dotted) means in ``scope`` of ``module``:
-        of in-tree things ``module.qualname``, of the rest the dotted name it was imported by; unbound names stay as they are."""
+        of in-tree things ``module.qualname``, of the rest the dotted name it was imported by, or ``name`` itself."""
         key = (module, scope, name)
         known = self._dotted.get(key)
         if known is None:
@@ -45,7 +67,7 @@ class Scopes:
     def _resolve(self, module: str, scope: str, name: str) -> str:
         head, _, rest = name.partition(".")
         while True:
-            found = self._bound(module, scope, head)
+            found = self.meaning(module, scope, head)
             if found is not None or not scope:
                 break
             scope = scope.rpartition(".")[0]
@@ -53,7 +75,8 @@ class Scopes:
             return name
         return self._member(found, rest) if rest else found
 
-    def _bound(self, module: str, scope: str, name: str, seen: frozenset[tuple[str, str]] = frozenset()) -> str | None:
+    def meaning(self, module: str, scope: str, name: str, seen: frozenset[tuple[str, str]] = frozenset()) -> str | None:
+        """The qualified name that ``scope`` of ``module`` itself gives ``name``, star imports included."""
         if (module, name) in seen or module not in self.modules:
             return None
         seen |= {(module, name)}
@@ -65,7 +88,7 @@ class Scopes:
                 return self._imported(one, seen)
         if not scope:
             for star in names.stars:
-                found = self._bound(star, "", name, seen)
+                found = self.meaning(star, "", name, seen)
                 if found is not None:
                     return found
         return None
@@ -73,53 +96,58 @@ class Scopes:
     def _imported(self, one: Import, seen: frozenset[tuple[str, str]]) -> str:
         if not one.name:
             return one.module
-        return self._bound(one.module, "", one.name, seen) or f"{one.module}.{one.name}"
+        return self.meaning(one.module, "", one.name, seen) or f"{one.module}.{one.name}"
 
     def _member(self, owner: str, rest: str) -> str:
         """``rest`` looked up in ``owner``, which may be a package whose member is a re-export."""
         for part in rest.split("."):
-            inside = self._bound(owner, "", part) if owner in self.modules else None
+            inside = self.meaning(owner, "", part) if owner in self.modules else None
             owner = inside or f"{owner}.{part}"
         return owner
 
 
 def _names(facts: ModuleFacts) -> ModuleNames:
-    bound: dict[str, dict[str, list[Import | str | None]]] = {}
-    stars: list[str] = []
+    bound: _Bound = {}
+    stars: dict[str, None] = {}
     for function in facts.functions:
         _collect(function, bound, stars)
-    frozen = {scope: {name: tuple(values) for name, values in names.items()} for scope, names in bound.items()}
-    return ModuleNames(facts, frozen, tuple(dict.fromkeys(stars)))
+    return ModuleNames(bound, tuple(stars))
 
 
-def _collect(function: FunctionFacts, bound: dict[str, dict[str, list[Import | str | None]]], stars: list[str]) -> None:
-    defined: dict[int, Import | str | None] = {}
-    wrappers: set[int] = set()
+def _collect(function: FunctionFacts, bound: _Bound, stars: dict[str, None]) -> None:
+    defined: dict[Value, Meaning] = {}
+    wrappers: set[Value] = set()
     for block in function.blocks:
         for one in block.instructions:
             kind = type(one)
-            if kind is Import:
-                defined[one.dst] = one  # type: ignore[union-attr]
-                if one.name == "*":  # type: ignore[union-attr]
-                    stars.append(one.module)  # type: ignore[union-attr]
-                elif function.names.get(one.dst):  # type: ignore[union-attr]
-                    _add(bound, function.qualname, function.names[one.dst], one)  # type: ignore[union-attr,arg-type]
-            elif kind is Closure:
-                defined[one.dst] = one.function  # type: ignore[union-attr]
-            elif kind is Class:
-                defined[one.dst] = one.name  # type: ignore[union-attr]
-            elif kind is Call:
-                wrappers.add(one.dst)  # type: ignore[union-attr]
-                wrapped = [defined.get(argument.value) for argument in one.arguments]  # type: ignore[union-attr]
-                defined[one.dst] = next((value for value in wrapped if isinstance(value, str)), None)  # type: ignore[union-attr]
-            elif kind is Bind:
-                value = defined.get(one.value)  # type: ignore[union-attr]
-                if isinstance(value, str) and _plain(value) != one.name and one.value in wrappers:  # type: ignore[union-attr]
-                    value = None
-                _add(bound, one.scope, one.name, value)  # type: ignore[union-attr]
+            if kind not in _BINDING:
+                continue
+            match one:
+                case Import(dst=dst, module=module, name=name):
+                    defined[dst] = one
+                    if name == "*":
+                        stars[module] = None
+                    elif function.names.get(dst):
+                        _add(bound, function.qualname, function.names[dst], one)
+                case Closure(dst=dst, function=qualname):
+                    defined[dst] = qualname
+                case Class(dst=dst, name=qualname):
+                    defined[dst] = qualname
+                case Call(dst=dst, arguments=arguments):
+                    wrappers.add(dst)
+                    wrapped = [defined.get(argument.value) for argument in arguments]
+                    defined[dst] = next((value for value in wrapped if isinstance(value, str)), None)
+                case Bind(scope=scope, name=name, value=source):
+                    value = defined.get(source)
+                    if isinstance(value, str) and _plain(value) != name and source in wrappers:
+                        value = None
+                    _add(bound, scope, name, value)
 
 
-def _add(bound: dict[str, dict[str, list[Import | str | None]]], scope: str, name: str, value: Import | str | None) -> None:
+_BINDING = frozenset({Import, Closure, Class, Call, Bind})
+
+
+def _add(bound: _Bound, scope: str, name: str, value: Meaning) -> None:
     values = bound.setdefault(scope, {}).setdefault(name, [])
     if value not in values:
         values.append(value)

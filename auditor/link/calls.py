@@ -1,0 +1,209 @@
+"""Calls of functions, methods and classes of the tree: arguments into parameters, results out, objects made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from auditor.facts import Argument, At, Value
+from auditor.link.constraints import Accept, Node, steady
+from auditor.link.elements import element
+from auditor.link.hierarchy import MODULE_LIKE
+from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object
+from auditor.link.program import Frame, is_class_method
+
+
+class Plan(NamedTuple):
+    """A call as a function has it, in any context: its arguments, each with the filter of the place."""
+
+    dst: Value
+    at: At
+    arguments: tuple[tuple[Argument, Accept | None], ...]
+
+    def site(self, frame: Frame) -> Site:
+        """The call in one context."""
+        program = frame.program
+        given = tuple((one, program.narrow(frame.node(one.value), accept)) for one, accept in self.arguments)
+        return Site(frame, self.dst, self.at, given, frame.node(self.dst))
+
+
+Given: TypeAlias = tuple[tuple[Argument, Node], ...]
+"""Arguments, each with its node."""
+
+
+class Site(NamedTuple):
+    """A call in a context; ``target`` takes the result."""
+
+    frame: Frame
+    dst: Value
+    at: At
+    arguments: Given
+    target: Node
+
+
+def call(callee: Object, site: Site) -> None:
+    """Call what is of the tree."""
+    match callee:
+        case Function(function=name):
+            _call_function(site, name)
+        case Bound(function=name, receiver=receiver):
+            _call_bound(site, name, receiver)
+        case ClassObject(cls=cls):
+            construct(site, cls)
+        case Instance():
+            _call_instance(site, callee)
+
+
+def _call_function(site: Site, name: str) -> None:
+    program = site.frame.program
+    code = program.codes.get(name)
+    if code is None:
+        return
+    if code.is_method and program.tracked(code.owner) and site.arguments and not is_class_method(code.facts):
+        first, node = site.arguments[0]
+        if first.kind == "pos":
+            # Base.method(self, …): an unbound call, once per receiver
+            program.graph.on(node, _unbound, site, name)
+            return
+    _link(site, program.frame(name, None), site.arguments, skip=0)
+
+
+def _unbound(one: Object, site: Site, name: str) -> None:
+    if isinstance(one, Instance):
+        _link(site, site.frame.program.receiver_frame(name, one), site.arguments[1:], skip=1)
+
+
+def _call_bound(site: Site, name: str, receiver: Instance | ClassObject) -> None:
+    program = site.frame.program
+    if name not in program.codes:
+        return
+    if isinstance(receiver, Instance):
+        callee = program.receiver_frame(name, receiver)
+    else:
+        callee = program.frame(name, None)
+        program.graph.add(callee.node(0), receiver)
+    _link(site, callee, site.arguments, skip=1)
+
+
+def _call_instance(site: Site, one: Instance) -> None:
+    program = site.frame.program
+    is_module = not MODULE_LIKE.isdisjoint(program.hierarchy.mro(one.cls))
+    method = program.method(one.cls, "__call__") or (program.method(one.cls, "forward") if is_module else None)
+    if method is not None:
+        _link(site, program.receiver_frame(method, one), site.arguments, skip=1)
+
+
+def invoke(frame: Frame, at: Value, method: str, receiver: Instance, target: Node) -> None:
+    """A call without arguments that the language makes: ``__enter__``."""
+    callee = frame.program.receiver_frame(method, receiver)
+    frame.program.record(frame, at, callee)
+    frame.program.graph.edge(callee.result, target)
+
+
+def construct(site: Site, cls: str) -> None:
+    """v ∋ a new instance named by the call"""
+    program = site.frame.program
+    if cls not in program.hierarchy.classes:
+        return
+    owner = program.owner_in(site.frame)
+    if owner is None and not program.tracked(cls):
+        made = program.some(cls)
+    else:
+        made = Instance(cls, site.frame.code.path, site.at.line, site.at.column, owner)
+    program.graph.add(site.target, made)
+    program.register(made)
+    init = program.method(cls, "__init__")
+    if init is not None:
+        callee = program.receiver_frame(init, made)
+        program.record(site.frame, site.dst, callee)
+        _pass_arguments(callee, site.arguments, skip=1)
+    else:
+        _fields_from_arguments(site, made)
+
+
+def _fields_from_arguments(site: Site, made: Instance) -> None:
+    """A class without ``__init__`` of its own (dataclass, NamedTuple, Struct): arguments become fields."""
+    program = site.frame.program
+    names: dict[str, None] = {}
+    for cls in reversed(program.hierarchy.mro(made.cls)):
+        info = program.hierarchy.classes.get(cls)
+        if info is not None:
+            names.update(dict.fromkeys(one.name for one in info.facts.fields))
+    positional = [node for one, node in site.arguments if one.kind == "pos"]
+    for name, node in zip(names, positional, strict=False):
+        program.graph.edge(node, program.field(made, name))
+    for one, node in site.arguments:
+        if one.kind == "key":
+            program.graph.edge(node, program.field(made, one.name))
+    hook = program.method(made.cls, "__post_init__")
+    if hook is not None:
+        program.receiver_frame(hook, made)
+
+
+def _link(site: Site, callee: Frame, arguments: Given, *, skip: int) -> None:
+    site.frame.program.record(site.frame, site.dst, callee)
+    _pass_arguments(callee, arguments, skip=skip)
+    site.frame.program.graph.edge(callee.result, site.target)
+
+
+def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
+    """parameter(g, i) ⊇ argument i"""
+    graph = callee.program.graph
+    if not callee.program.first_time((callee.base, skip, arguments)):
+        return
+    params = callee.code.facts.params
+    names = {one.name: index for index, one in enumerate(params)}
+    positional = [index for index, one in enumerate(params) if one.kind in ("posonly", "pos")][skip:]
+    rest = next((index for index, one in enumerate(params) if one.kind == "*"), None)
+    keywords = next((index for index, one in enumerate(params) if one.kind == "**"), None)
+    place = 0
+    for argument, source in arguments:
+        if argument.kind == "pos":
+            if place < len(positional):
+                graph.edge(source, callee.node(positional[place]))
+            elif rest is not None:
+                _collect(callee, rest, "tuple", f"[{place - len(positional)}]", source)
+            place += 1
+        elif argument.kind == "key":
+            if argument.name in names:
+                graph.edge(source, callee.node(names[argument.name]))
+            elif keywords is not None:
+                _collect(callee, keywords, "dict", f"[{argument.name!r}]", source)
+        elif argument.kind == "*":
+            _spread(callee, positional[place:], rest, source)
+        else:
+            _spread_keywords(callee, names, keywords, source)
+
+
+def _spread(callee: Frame, positional: Sequence[int], rest: int | None, source: Node) -> None:
+    program = callee.program
+    for offset, index in enumerate(positional):
+        program.graph.on(source, element, program, f"[{offset}]", callee.node(index))
+    if rest is not None:
+        program.graph.edge(source, callee.node(rest), is_container)
+
+
+def _spread_keywords(callee: Frame, names: dict[str, int], keywords: int | None, source: Node) -> None:
+    program = callee.program
+    for name, index in names.items():
+        if callee.code.facts.params[index].kind in ("pos", "key"):
+            program.graph.on(source, element, program, f"[{name!r}]", callee.node(index))
+    if keywords is not None:
+        program.graph.edge(source, callee.node(keywords), is_container)
+
+
+def _collect(callee: Frame, index: int, kind: str, key: str, source: Node) -> None:
+    at = callee.code.facts.at
+    made = Container(kind, callee.code.path, at.line, at.column + index, callee.context)
+    callee.program.graph.add(callee.node(index), made)
+    callee.program.put(made, key, source)
+
+
+@steady
+def is_container(one: Object) -> bool:
+    return isinstance(one, Container)
+
+
+@steady
+def is_callable(one: Object) -> bool:
+    return isinstance(one, Function | Bound | ClassObject)

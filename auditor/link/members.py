@@ -1,0 +1,149 @@
+"""Reading and writing attributes of objects."""
+
+from __future__ import annotations
+
+from auditor.facts import Attr, Call, Name
+from auditor.link.constraints import Node
+from auditor.link.elements import METHODS
+from auditor.link.objects import (
+    Bound,
+    ClassObject,
+    Container,
+    ContainerMethod,
+    External,
+    Function,
+    Instance,
+    Module,
+    Object,
+    Super,
+)
+from auditor.link.program import Code, Program, has_decorator, is_class_method, is_property, is_static
+
+_DEEPEST = 4
+"""The most dots in the name of an out-of-tree object: a chain of reads of unknown things has an end."""
+
+
+def read(one: Object, program: Program, name: str, target: Node) -> None:
+    """target ⊇ one.name"""
+    match one:
+        case Instance():
+            _read_instance(one, program, name, target)
+        case ClassObject():
+            _read_class(one, program, name, target)
+        case Module(name=module):
+            module_member(program, module, name, target)
+        case External(name=dotted) if dotted.count(".") < _DEEPEST:
+            program.graph.add(target, External(f"{dotted}.{name}"))
+        case Container() if name in METHODS:
+            program.graph.add(target, ContainerMethod(one, name))
+        case Super():
+            _read_super(one, program, name, target)
+
+
+def _read_instance(one: Instance, program: Program, name: str, target: Node) -> None:
+    applicable = program.hierarchy.applicable(one.cls)
+    methods = applicable.get(name, ())[:1]
+    if program.is_assumed(one):
+        methods = (*methods, *_overridden(program, one.cls, name))
+    for method in methods:
+        bind_method(program, method, one, target)
+    program.graph.edge(program.field(one, name), target)
+    if name == "__class__":
+        program.graph.add(target, ClassObject(one.cls))
+    if not methods and "__getattr__" in applicable:
+        # v ⊇ o.inner.name  where o's class forwards to inner
+        for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):
+            program.graph.on(program.field(one, inner), read, program, name, target)
+
+
+def _overridden(program: Program, cls: str, name: str) -> tuple[str, ...]:
+    found = (f"{sub}.{name}" for sub in sorted(program.hierarchy.subclasses(cls)) if sub != cls)
+    return tuple(one for one in found if one in program.functions)
+
+
+def bind_method(program: Program, method: str, one: Instance, target: Node) -> None:
+    """target ⊇ what reading ``method`` through ``one`` gives"""
+    facts = program.functions[method]
+    if is_property(facts):
+        program.graph.edge(program.receiver_frame(method, one).result, target)
+    elif is_static(facts):
+        program.graph.add(target, Function(method))
+    elif is_class_method(facts):
+        program.graph.add(target, Bound(method, ClassObject(one.cls)))
+    else:
+        program.graph.add(target, Bound(method, one))
+
+
+def forward_targets(code: Code) -> tuple[str, ...]:
+    """Attributes that a ``__getattr__`` forwards to: ``return getattr(self.inner, name)``."""
+    found = []
+    for one in code.defined.values():
+        if isinstance(one, Call) and len(one.arguments) >= 2 and one.arguments[1].value == 1:
+            func, base = code.defined.get(one.func), code.defined.get(one.arguments[0].value)
+            if isinstance(func, Name) and func.name == "getattr" and isinstance(base, Attr) and base.base == 0:
+                found.append(base.name)
+    return tuple(found)
+
+
+def _read_class(one: ClassObject, program: Program, name: str, target: Node) -> None:
+    hierarchy = program.hierarchy
+    for cls in hierarchy.mro(one.cls):
+        info = hierarchy.classes.get(cls)
+        if info is None:
+            continue
+        method = f"{cls}.{name}"
+        if method in program.functions and method not in hierarchy.classes:
+            program.graph.add(
+                target, Bound(method, one) if is_class_method(program.functions[method]) else Function(method)
+            )
+            return
+        if method in hierarchy.classes:
+            program.graph.add(target, ClassObject(method))
+            return
+        program.graph.edge(program.class_variable(cls, name), target)
+        if program.scopes.binds(info.module, info.facts.qualname, name):
+            return
+
+
+def _read_super(one: Super, program: Program, name: str, target: Node) -> None:
+    receiver = one.receiver
+    method = program.hierarchy.lookup(receiver.cls, name, program.functions, after=one.cls)
+    if method is None:
+        return
+    if isinstance(receiver, Instance):
+        bind_method(program, method, receiver, target)
+    elif has_decorator(program.functions[method], "classmethod") or name == "__new__":
+        program.graph.add(target, Bound(method, receiver))
+    else:
+        program.graph.add(target, Function(method))
+
+
+def module_member(program: Program, module: str, name: str, target: Node) -> None:
+    """target ⊇ the module's variable, or ∋ its submodule"""
+    submodule = f"{module}.{name}"
+    if program.scopes.in_tree(submodule) and not program.scopes.binds(module, "", name):
+        program.graph.add(target, Module(submodule))
+    elif program.scopes.in_tree(module):
+        program.graph.edge(program.variable(module, "", name), target)
+    else:
+        program.graph.add(target, External(submodule))
+
+
+def write(one: Object, program: Program, name: str, source: Node) -> None:
+    """one.name ⊇ source"""
+    match one:
+        case Instance():
+            program.graph.edge(source, program.field(one, name))
+        case ClassObject(cls=cls) if cls in program.hierarchy.classes:
+            program.store_on_class(cls, name, source)
+            program.graph.on(source, _patched, program, cls, name)
+        case Module(name=module):
+            program.graph.edge(source, program.variable(module, "", name))
+
+
+def _patched(value: Object, program: Program, cls: str, name: str) -> None:
+    if isinstance(value, Function) and value.function != f"{cls}.{name}":
+        program.hierarchy.patch(cls, name, value.function)
+        for made in program.hierarchy.subclasses(cls):
+            for one in tuple(program.instances.get(made, ())):
+                program.receiver_frame(value.function, one)
