@@ -38,7 +38,7 @@ def test_the_call_binds_to_the_owner(audit, version, release):
 
 
 @STORY
-@pytest.mark.xfail(strict=True, reason="auditor/link: gated, but by the waits of the NSA/DSA pools too (bound too wide)")
+@pytest.mark.xfail(strict=True, reason="auditor/link: gated, but by the waits of the NSA/DSA pools too")
 def test_the_call_is_gated_by_the_wait_of_the_owner(audit, version, release):
     root = release(f"sglang=={version}")
     wanted = _gate_lines(root)
