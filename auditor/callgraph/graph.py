@@ -65,7 +65,8 @@ class CallGraph:
 
 def freeze(linker: Linker) -> CallGraph:
     """Read the call graph off the solved program."""
-    calls = {key: tuple(_calls(linker, frame)) for key, frame in linker.frames.items()}
+    properties = frozenset(facts.name for name, facts in linker.functions.items() if linker.is_property(name))
+    calls = {key: tuple(_calls(linker, frame, properties)) for key, frame in linker.frames.items()}
     callers: dict[FrameKey, list[tuple[FrameKey, CallSite]]] = {}
     for key, sites in calls.items():
         for site in sites:
@@ -73,13 +74,13 @@ def freeze(linker: Linker) -> CallGraph:
     return CallGraph(dict(linker.frames), calls, {key: tuple(found) for key, found in callers.items()})
 
 
-def _calls(linker: Linker, frame: Frame) -> Iterable[CallSite]:
+def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable[CallSite]:
     for block, content in enumerate(frame.code.facts.blocks):
         for index, one in enumerate(content.instructions):
             if type(one) is Call:
                 for callee, receiver in _callees(linker, frame, one, block):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=False)
-            elif type(one) is Attr:
+            elif type(one) is Attr and one.name in properties and linker.graph.sets[frame.node(one.base)]:
                 for callee, receiver in _properties(linker, frame, one, block):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
             elif type(one) is Enter:
@@ -113,13 +114,13 @@ def _unbound(linker: Linker, frame: Frame, one: Call, function: str, block: int)
     if (function, None) in linker.frames:
         yield function, None
     elif one.arguments:
-        for target in linker.view(frame, one.arguments[0].value, block):
+        for target in sorted(linker.view(frame, one.arguments[0].value, block), key=str):
             if isinstance(target, Instance) and (function, target) in linker.frames:
                 yield function, target
 
 
 def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable[tuple[FrameKey, Instance]]:
-    for made in linker.graph.points_to(frame.node(one.dst)):
+    for made in sorted(linker.graph.points_to(frame.node(one.dst)), key=str):
         if isinstance(made, Instance) and made.cls == cls and (made.line, made.column) == (one.at.line, one.at.column):
             for method in linker.hierarchy.applicable(cls, linker.functions).get("__init__", ())[:1]:
                 yield (method, made if linker.context_of(made) else None), made
