@@ -104,7 +104,7 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
             methods = linker.hierarchy.applicable(target.cls, linker.functions)
             for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
                 found.setdefault((method, target if linker.context_of(target) else None), target)
-    for name, context in linker.calls.get((frame.code.name, one.dst), ()):
+    for name, context in sorted(linker.calls.get((frame.code.name, one.dst), ()), key=str):
         if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
             found.setdefault((name, None), None)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)

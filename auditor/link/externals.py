@@ -45,6 +45,7 @@ _MAKERS = {
     "weakref.WeakValueDictionary": "dict",
 }
 _PROPERTIES = frozenset({"builtins.property", "functools.cached_property"})
+_FIELDS = frozenset({"dataclasses.field", "attr.ib", "attr.field", "attrs.field", "msgspec.field"})
 _WRAPPERS = frozenset({"functools.wraps", "functools.update_wrapper"})
 _HANDLED = (
     frozenset(f"builtins.{name}" for name in ("super", "type", "enumerate", "zip", "map"))
@@ -57,6 +58,7 @@ _HANDLED = (
     | _MAKERS.keys()
     | _PROPERTIES
     | _WRAPPERS
+    | _FIELDS
 )
 
 
@@ -104,6 +106,13 @@ def call_external(name: str, site: Site) -> None:
         _make(_MAKERS[name], site)
     elif name in _PROPERTIES and values:
         graph.on(values[0], _property, site.frame.program, target)
+    elif name in _FIELDS:
+        # v ⊇ default ∪ call(default_factory)
+        for argument, value in site.arguments:
+            if argument.name in ("default_factory", "factory"):
+                graph.on(value, _apply, site._replace(arguments=()))
+            elif argument.name == "default":
+                graph.edge(value, target)
     elif name in _WRAPPERS:
         graph.add(target, External(f"{name}()"))
     else:

@@ -144,6 +144,6 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
 def _patched(value: Object, program: Program, cls: str, name: str) -> None:
     if isinstance(value, Function) and value.function != f"{cls}.{name}":
         program.hierarchy.patch(cls, name, value.function)
-        for made in program.hierarchy.subclasses(cls):
+        for made in sorted(program.hierarchy.subclasses(cls)):
             for one in tuple(program.instances.get(made, ())):
                 program.receiver_frame(value.function, one)

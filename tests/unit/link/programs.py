@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from textwrap import dedent
 
+from auditor.callgraph import freeze
 from auditor.extract import extract
 from auditor.facts import Attr, Call, ModuleFacts
 from auditor.link import ClassObject, ExternalInstance, Frame, Function, Instance, Linker, link_on_demand
@@ -18,7 +19,7 @@ def facts(name: str, source: str) -> ModuleFacts:
 
 
 def link(sources: Mapping[str, str] | str, *, tracked: str = "Pool", on_demand: bool = False) -> Linker:
-    """Link modules by name (a single text is the module ``m``); classes whose name ends with ``tracked`` are told apart."""
+    """Link modules by name (a single text is ``m``); classes whose name ends with ``tracked`` are told apart."""
     named = {"m": sources} if isinstance(sources, str) else sources
     modules = [facts(name, text) for name, text in named.items()]
     linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith(tracked))
@@ -75,11 +76,4 @@ def short(one: object) -> str:
 
 def callees(linker: Linker, caller: str) -> set[str]:
     """What ``caller`` calls, by qualified name."""
-    from auditor.callgraph import freeze
-
     return set(freeze(linker).by_name().get(caller, ()))
-
-
-def bindings(linker: Linker, names: Iterable[str] = ("probe",)) -> dict[str, set[str]]:
-    """What each probe sees."""
-    return {name: probe(linker, name) for name in names}

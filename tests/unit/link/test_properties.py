@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
 """Laws: C3 is Python's, the fast solver is the slow one, more code never means less, order does not matter."""
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def test_c3_is_that_of_python(hierarchy: list[list[int]]) -> None:
 @pytest.mark.parametrize("bases", [{"a": ["b"], "b": ["a"]}, {"a": ["b", "c"], "b": ["d", "c"], "c": ["d"], "d": []}])
 def test_a_contradiction_still_has_an_order(bases: dict[str, list[str]]) -> None:
     order = linearize("a", lambda name: bases[name])
-    assert order[0] == "a" and len(set(order)) == len(order)
+    assert order[0] == "a"
+    assert len(set(order)) == len(order)
 
 
 EDGES = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.sampled_from((None, 0, 1))), max_size=20)
@@ -112,7 +114,8 @@ run()
 def test_one_more_assignment_never_removes_an_object(body: list[str], more: str) -> None:
     less = link(PROGRAM % "\n    ".join(body or ["pass"]))
     greater = link(PROGRAM % "\n    ".join([*body, more]))
-    assert probe(less) <= probe(greater) and probe(less, "show") <= probe(greater, "show")
+    assert probe(less) <= probe(greater)
+    assert probe(less, "show") <= probe(greater, "show")
 
 
 @SMALL

@@ -1,0 +1,58 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
+"""Which names are asked for, and what is assumed where nothing tells."""
+
+from __future__ import annotations
+
+from auditor.link import Linker, Needs, link_on_demand
+from tests.unit.link.programs import facts, link, probe
+
+POOL = "class KPool:\n    def get_k(self): return 1\n"
+
+
+def asked(*sources: str) -> list[Needs]:
+    """What a supplier without files is asked for."""
+    seen: list[Needs] = []
+    modules = [facts(f"m{number}", text) for number, text in enumerate(sources)]
+    linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith("Pool"))
+    link_on_demand(linker, modules, lambda wanted: seen.append(wanted) or (), lambda name: name.startswith("get_"))
+    return seen
+
+
+def test_the_callers_of_a_function_with_an_unknown_receiver() -> None:
+    assert "forward" in asked(POOL + "def forward(pool):\n    pool.get_k()")[0].functions
+
+
+def test_the_builders_of_an_object_that_holds_it() -> None:
+    source = "class Holder:\n    def __init__(self, pool):\n        self.pool = pool\n    def run(self):\n        self.pool.get_k()"
+    wanted = asked(POOL + source)[0]
+    assert "pool" in wanted.attributes
+    assert "Holder" in wanted.classes
+
+
+def test_the_classes_of_pools_always() -> None:
+    assert "KPool" in asked(POOL + "KPool().get_k()")[0].classes
+
+
+def test_nothing_twice() -> None:
+    first, *rest = asked(POOL + "def forward(pool):\n    pool.get_k()")
+    assert all(not (one.functions & first.functions) for one in rest)
+
+
+def test_a_pool_that_nobody_builds_is_there_all_the_same() -> None:
+    linker = link("class KPool:\n    def get_k(self):\n        probe(self)", on_demand=True)
+    assert probe(linker) == {"KPool"}
+
+
+def test_an_annotation_stands_where_nothing_flows() -> None:
+    linker = link("class H:\n    pass\ndef f(h: H):\n    probe(h)", on_demand=True)
+    assert probe(linker) == {"H"}
+
+
+def test_an_annotation_adds_nothing_where_something_flows() -> None:
+    linker = link("class H: pass\nclass J: pass\ndef f(h: H):\n    probe(h)\nf(J())", on_demand=True)
+    assert probe(linker) == {"J"}
+
+
+def test_a_cast_that_contradicts_the_flow_lets_it_through() -> None:
+    source = "from typing import cast\nclass APool: pass\nclass BPool: pass\ndef f(p):\n    probe(cast(BPool, p))\nf(APool())"
+    assert probe(link(source, on_demand=True)) == {"APool"}
