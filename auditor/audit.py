@@ -18,7 +18,7 @@ from auditor.facts import ModuleFacts
 from auditor.gating import judge
 from auditor.link import Hierarchy, Linker, Needs, link_on_demand
 from auditor.source import SourceTree
-from auditor.spec import EngineSpec, built_in_packs, find_pack, matcher, needles, seed_pattern
+from auditor.spec import EngineSpec, Names, built_in_packs, find_pack, matcher, needles, seed_pattern
 from auditor.triage import (
     VERDICTS,
     Engine,
@@ -148,6 +148,11 @@ def _modules(tree: SourceTree) -> dict[str, str]:
     return {tree.module(path): path for path in tree.files if tree.role(path) == "product"}
 
 
+def _telling(group: Names) -> Names:
+    """The patterns that are rare enough to find files by: those of more than one word."""
+    return replace(group, patterns=tuple(one for one in group.patterns if "_" in one))
+
+
 def _source(tree: SourceTree, path: str) -> Source | None:
     content = tree.read(path)
     return None if content is None else Source(path, tree.module(path), tree.is_package(path), content)
@@ -162,6 +167,8 @@ class _Reader:
         self._spec = spec
         self._extract = extractor
         self._progress = progress
+        telling = replace(spec, buffers=tuple(_telling(group) for group in spec.buffers if any("_" in one for one in group.patterns)))
+        self._needles, self._seeds = needles(telling), seed_pattern(telling)
         self._done: set[str] = set()
         self._facts_problems: list[tuple[str, int, str]] = []
         self.too_common: set[str] = set()
@@ -177,7 +184,7 @@ class _Reader:
     def relevant(self, path: str) -> bool:
         """Whether a file mentions a pool, gate or accessor."""
         content = self._tree.read(path)
-        return content is not None and any(one in content for one in needles(self._spec)) and bool(seed_pattern(self._spec).search(content))
+        return content is not None and any(one in content for one in self._needles) and bool(self._seeds.search(content))
 
     def supply(self, wanted: Needs) -> list[ModuleFacts]:
         """The files that may hold what is needed, as far as they were not read before."""

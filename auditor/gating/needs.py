@@ -25,6 +25,7 @@ from auditor.facts import (
     Iterate,
     Name,
     Op,
+    Opaque,
     Param,
     Return,
     SetAttr,
@@ -35,7 +36,7 @@ from auditor.facts import (
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates, arguments_of, instances, is_given, layer_into, path_into, receiver_path
 from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of, path_of
-from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, User, users
+from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, users
 from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
@@ -218,6 +219,8 @@ class Needs:
         for owner in sorted(owners, key=str):
             if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
                 continue
+            if "_" not in one.name and self._linker.tracked(owner.cls):
+                continue  # a common word means storage only on the helpers that a pool builds
             if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
@@ -350,6 +353,8 @@ class Needs:
         if type(one) is Iterate:
             layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
             return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
+        if type(one) is Op and (len(one.operands) == 1 and one.operator == "*" or not handle.selected and one.operator == "+"):
+            return [("alias", one.dst, handle)]  # a list of layers, spread or joined
         if type(one) is Op and self._is_kernel(frame.code):
             return [("alias", one.dst, handle)]
         if type(one) is Op:
@@ -380,7 +385,20 @@ class Needs:
             return [("alias", target, handle) for target in targets]
         if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
             return [("metadata", NOTHING, handle)]
+        if not handle.selected and one.name not in READS:
+            return list(self._part(frame, one, calls, handle))
         return [("element", NOTHING, handle)]
+
+    @staticmethod
+    def _part(frame: Frame, one: Attr, calls: list[User], handle: Handle) -> Iterator[tuple[str, Value, Handle]]:
+        """A part of storage that is a structure: ``cache.conv``, or the layer that ``cache.at_layer(i)`` picks."""
+        for user in calls:
+            call = user.instruction
+            arguments = [argument.value for argument in call.arguments if argument.kind == "pos"]  # type: ignore[attr-defined]
+            picked = layer_of(frame.code.defined, arguments[0]) if arguments else handle.layer
+            yield "alias", call.dst, replace(handle, layer=picked, selected=bool(arguments))  # type: ignore[attr-defined]
+        if not calls:
+            yield "alias", one.dst, handle
 
     def _subscript(self, frame: Frame, one: Item, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
         if one.base != value:
@@ -396,7 +414,7 @@ class Needs:
         one = code.defined.get(index)
         if type(one) is Build and one.kind == "tuple":
             return all(self._is_view_index(code, part) for part in one.elements)
-        return type(one) is Const or (type(one) is Build and one.kind == "slice")
+        return type(one) in (Const, Opaque) or (type(one) is Build and one.kind == "slice")
 
     def _gather(self, frame: Frame, one: Item, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
         """``buf[slots]``: a store if only assigned into, else a read."""
@@ -624,6 +642,9 @@ class Needs:
         for one in self._spec.assumptions:
             if fnmatchcase(need.origin.function, one.scope) or fnmatchcase(frame.code.name, one.scope):
                 return Outcome("exempt", one.verdict, need=need, assumption=one.id)
+        for entry in self._spec.entries:
+            if entry.phase == "no-load" and fnmatchcase(frame.code.name, entry.function):
+                return Outcome("exempt", "no-load", need=need)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
         if frame.code.facts.name == "__init__" and self._builds(frame, owner):

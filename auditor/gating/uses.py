@@ -99,6 +99,13 @@ METADATA_CALLS = frozenset(
 ALIAS_CALLS = frozenset({"list", "tuple", "zip", "enumerate", "reversed", "iter", "next", "getattr", "cast"})
 """Builtins whose result holds or is what they were given."""
 
+READS = frozenset(
+    "to cpu cuda clone contiguous item tolist numpy float half double bfloat16 int long sum mean max min amax amin abs norm "
+    "index_select gather take take_along_dim masked_select matmul mm bmm add sub mul div eq ne any all isnan type "
+    "nonzero unique sort topk argmax argmin repeat repeat_interleave".split()
+)
+"""Tensor methods that read elements: they make an element read of whatever they are called on."""
+
 NULL_TESTS = frozenset({"is", "is not"})
 
 __all__ = [
@@ -106,6 +113,7 @@ __all__ = [
     "ALIAS_CALLS",
     "METADATA_CALLS",
     "NULL_TESTS",
+    "READS",
     "Attr",
     "Bind",
     "Branch",

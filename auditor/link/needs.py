@@ -103,8 +103,10 @@ class _Search:
             if node in seen:
                 continue
             seen.add(node)
-            todo.extend(source for source, _ in self.reverse.sources(node))
-            if not self.linker.graph.sets[node]:
+            empty = not self.linker.graph.sets[node]
+            if empty or _holds_tracked(self.linker, node):
+                todo.extend(source for source, _ in self.reverse.sources(node))
+            if empty:
                 todo.extend(self._behind(node))
 
     def _behind(self, node: Node) -> Iterable[Node]:
