@@ -170,20 +170,25 @@ class HeldGates:
         if not relevant:
             return
         call = frame.code.defined[sites[0].value]
-        found: dict[Gate, list[CallSite]] = {}
+        receiver = receiver_path(frame.code, call)
+        found: dict[Gate, list[tuple[CallSite, Gate]]] = {}
         for site in relevant:
             for gate in self.state(site.callee).exits:
                 moved = self.into_caller(frame, call, site, gate) if isinstance(gate, Gate) else None
                 if moved is not None:
-                    found.setdefault(moved, []).append(site)
-        receiver = receiver_path(frame.code, call)
-        for gate, holders in found.items():
-            if len(holders) == len(sites):
-                yield gate
-            elif receiver is not None and gate.only is None:
-                objects = frozenset(site.receiver for site in holders if site.receiver is not None)
+                    # waits of several receivers for the same layer, each on itself, are one gate
+                    same = moved if moved.through is None or moved.through != receiver else replace(moved, owners=None)
+                    found.setdefault(same, []).append((site, moved))
+        for same, holders in found.items():
+            owners = _union(gate.owners for _, gate in holders)
+            made = replace(same, owners=owners, place=holders[0][1].place, text=holders[0][1].text, chain=holders[0][1].chain)
+            callees = {site.callee for site, _ in holders}
+            if len(callees) == len(sites):
+                yield made
+            elif receiver is not None:
+                objects = frozenset(site.receiver for site, _ in holders if site.receiver is not None)
                 if objects:
-                    yield replace(gate, only=(receiver, objects))
+                    yield replace(made, only=(receiver, objects))
 
     def into_caller(self, frame: Frame, call: object, site: CallSite, gate: Gate) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
@@ -244,6 +249,11 @@ class HeldGates:
             if not counter:
                 func = frame.code.defined[call.func]
                 yield (path_of(frame.code.defined, func.base),)  # type: ignore[attr-defined]
+
+
+def _union(owners: Iterable[frozenset[Instance] | None]) -> frozenset[Instance] | None:
+    known = [one for one in owners if one is not None]
+    return frozenset().union(*known) if known else None
 
 
 def is_given(code: Code, value: Value | Path | None) -> bool:

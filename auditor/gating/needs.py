@@ -182,6 +182,7 @@ class Needs:
         for value, handle in self._handles(key, frame):
             self._follow(key, frame, value, handle, made, needs)
         made.needs = list(needs.values())
+        made.returns = _merged(made.returns)
         return made
 
     def _settled_inside(self, key: FrameKey, frame: Frame, site: CallSite, made: Summary) -> None:
@@ -612,7 +613,7 @@ class Needs:
         flow = self._held.flow(self._graph.code(key))
         for event in self._held.state(key).events:
             for gate in event.gates:
-                if gate in state or not self._covers(gate, layer, bound)[0]:
+                if not self._covers(gate, layer, bound)[0] or gate in state:
                     continue
                 before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
                 if not before:
@@ -661,6 +662,19 @@ class Needs:
         self.outcomes.setdefault(touch, []).append(outcome)
 
 
+def _merged(handles: Iterable[Handle]) -> list[Handle]:
+    """Handles that differ only in how they were got are one, with the touches of all."""
+    found: dict[tuple[object, ...], Handle] = {}
+    for one in handles:
+        key = (one.buffer, one.layer, one.selected, one.gate[0].place if one.gate is not None else None)
+        known = found.get(key)
+        if known is None:
+            found[key] = one
+        elif not set(one.touches) <= set(known.touches):
+            found[key] = replace(known, touches=tuple(dict.fromkeys((*known.touches, *one.touches))))
+    return list(found.values())
+
+
 def _distinct(near: Iterable[Near]) -> tuple[Near, ...]:
     return tuple({(one.why, one.gate.place): one for one in near}.values())
 
@@ -672,7 +686,7 @@ def _keep_worst(settled: dict[Buffer, Outcome], buffer: Buffer, outcome: Outcome
 
 
 def _in_order(held: Held) -> list[Gate]:
-    return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place.path, one.place.line, str(one.layer)))
+    return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
 
 
 def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:

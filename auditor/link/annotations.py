@@ -39,11 +39,26 @@ def assume(program: Program) -> None:
             if param.annotation is None or (position == 0 and code.owner) or program.graph.sets[frame.node(position)]:
                 continue
             cls = annotated_class(program.scopes, code.module, code.facts.scope, param.annotation)
-            if cls is not None:
+            if cls is not None and not program.tracked(cls):
                 program.assume(cls, frame.node(position))
     for source, target in program.casts:
         if program.graph.sets[source] and not program.graph.sets[target]:
             program.graph.edge(source, target)
+    program.graph.solve()
+
+
+def assume_uncalled(program: Program) -> None:
+    """Give an annotated parameter of a function that nobody calls the objects of its tracked class: it is an entry point. Who
+    is called gets what callers pass, and an annotation adds nothing to that."""
+    called = {callee for callees in program.calls.values() for callee, _ in callees}
+    for frame in list(program.frames.values()):
+        code = frame.code
+        for position, param in enumerate(code.facts.params if code.name not in called else ()):
+            if param.annotation is None or (position == 0 and code.owner) or program.graph.sets[frame.node(position)]:
+                continue
+            cls = annotated_class(program.scopes, code.module, code.facts.scope, param.annotation)
+            if cls is not None and program.tracked(cls):
+                program.assume(cls, frame.node(position))
     program.graph.solve()
 
 

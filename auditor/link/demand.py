@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from auditor.facts import Attr, Call, ModuleFacts, Value
-from auditor.link.annotations import assume, assume_unbuilt
+from auditor.link.annotations import assume, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.needs import NO_NEEDS, Needs, needs
@@ -35,6 +35,7 @@ def link_on_demand(
         if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
+            assume_uncalled(linker)
             assume(linker)
             wanted = needs(linker, receivers(linker, is_accessor))
             modules = list(supply(wanted - asked))

@@ -341,16 +341,25 @@ class Program:
                 else:
                     self.receiver_frame(method, one)
 
+    def parts(self) -> frozenset[Object]:
+        """Tracked objects that are a field of another tracked object."""
+        found: set[Object] = set()
+        for (owner, _), node in self.fields.items():
+            if isinstance(owner, Instance) and self.tracked(owner.cls):
+                found.update(one for one in self.graph.points_to(node) if isinstance(one, Instance) and one != owner)
+        return frozenset(found)
+
     def assume(self, cls: str, node: Node) -> bool:
         """``node`` holds some instance of ``cls``: known ones of a tracked class, else an anonymous one."""
         if cls not in self.hierarchy.classes:
             return False
         if self.tracked(cls):
+            owned = self.parts()  # what another object is made of is not handed out
             known = [
                 one
                 for sub in sorted(self.hierarchy.subclasses(cls))
                 for one in self.instances.get(sub, ())
-                if not one.anonymous
+                if not one.anonymous and one.owner is None and one not in owned
             ]
             for one in known:
                 self.graph.add(node, one)
