@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
-from auditor.gating import Hop, Judgement, Need, SiteVerdict
+from auditor.gating import Hop, Judgement, Need, SiteVerdict, readable
 
 Key = tuple[str, str, str, bool]
 TOLD = ("ungated", "latent")
@@ -104,7 +104,7 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
 def _hints(case: Case) -> Iterator[str]:
     if case.latent:
         yield f"latent: {case.judgement.armed.state(case.buffer.owner).why}"
-    yield f"missing: an order between the load of {case.need.layer} on the copy stream and this read"
+    yield f"missing: an order between the load of {readable(case.need.layer)} on the copy stream and this read"
     cls = case.culprit.rpartition(".")[0]
     siblings = [name for name in case.judgement.waits if name.rpartition(".")[0] in case.judgement.hierarchy.mro(cls)]
     siblings.sort(key=lambda name: (case.judgement.waits[name].place.path != case.place.path, abs(case.judgement.waits[name].place.line - case.place.line), name))

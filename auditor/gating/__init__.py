@@ -8,7 +8,7 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
-from auditor.gating.symbols import Layer, Path
+from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
@@ -31,4 +31,5 @@ __all__ = [
     "State",
     "Touch",
     "judge",
+    "readable",
 ]

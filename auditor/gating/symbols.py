@@ -7,6 +7,7 @@ which remembers the paths that it was computed from. Two forms are equal only if
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -213,6 +214,12 @@ def without_first_layer(layer: Layer) -> Layer:
         if not (isinstance(atom, Path) and atom.names[-1:] and atom.names[-1] in FIRST_LAYER and factor < 0)
     )
     return layer if len(kept) == len(layer.terms) else Layer(kept, layer.constant, layer.last, layer.every)
+
+
+def readable(layer: Layer) -> str:
+    """A layer expression for people: global, without the marks of what only a callee knows."""
+    text = str(without_first_layer(layer))
+    return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", re.sub(r"\d+!", "", text))
 
 
 def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:

@@ -48,8 +48,8 @@ def assume(program: Program) -> None:
 
 
 def assume_uncalled(program: Program) -> None:
-    """Give an annotated parameter of a function that nobody calls the objects of its tracked class: it is an entry point. Who
-    is called gets what callers pass, and an annotation adds nothing to that."""
+    """Give an annotated parameter of a function that nobody calls the objects of its tracked class: it is an entry point.
+    Who is called gets what callers pass, and an annotation adds nothing to that."""
     called = {callee for callees in program.calls.values() for callee, _ in callees}
     for frame in list(program.frames.values()):
         code = frame.code

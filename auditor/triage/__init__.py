@@ -1,7 +1,7 @@
 """Room ``triage``: verdicts and findings become the report that people read: ordered, numbered, new or known.
 
-A *fingerprint* names a finding by what it is (check, functions, classes, buffer, occurrence), never by lines. The values of
-``report`` are those of report-v1; renderers see nothing else.
+A *fingerprint* names a finding by what it is (check, functions, classes, buffer, occurrence), never by lines. The
+values of ``report`` are those of report-v1; renderers see nothing else.
 """
 
 from auditor.triage.assemble import assemble_findings, assemble_sites, fingerprint, scenarios

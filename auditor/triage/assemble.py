@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
 from auditor.checks import Finding
-from auditor.gating import ORDER, BindingVerdict, Gate as HeldGate, Hop, Judgement, Outcome, SiteVerdict
+from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
+from auditor.gating import Gate as HeldGate
 from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
 
 EXECUTION = ("eager", "load-possible")
@@ -66,7 +67,9 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
             verdict=first.verdict,
             reason=first.reason,
             check=check if first.verdict in ("ungated", "latent") else None,
-            assumptions=tuple(sorted({outcome.assumption for one in members for outcome in one.outcomes if outcome.assumption})),
+            assumptions=tuple(
+                sorted({outcome.assumption for one in members for outcome in one.outcomes if outcome.assumption})
+            ),
             derivation=tuple(Step(path, line, what) for path, line, what in first.derivation),
             gates=tuple(_gate(judgement, gate, why) for gate, why in first.gates) if first.verdict == "gated" else (),
             witness=steps(need.hops) if need is not None and first.verdict != "gated" else (),
@@ -82,8 +85,10 @@ def _scenario(judgement: Judgement, one: BindingVerdict) -> str:
 def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
     owners = sorted(gate.owners or (), key=str)
     on = ", ".join(dict.fromkeys(one.cls.rpartition(".")[2] for one in owners)) or "the counter itself"
-    armed = "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
-    return Gate(gate.place.path, gate.place.line, gate.text, on, str(gate.layer), why, armed)
+    armed = (
+        "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
+    )
+    return Gate(gate.place.path, gate.place.line, gate.text, on, readable(gate.layer), why, armed)
 
 
 def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:
@@ -103,7 +108,7 @@ def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...
 
 def fingerprint(*parts: str) -> str:
     """A name for a finding that survives edits elsewhere: 16 hexadecimal digits."""
-    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def _finding(one: Finding, mark: str) -> ReportedFinding:
@@ -140,6 +145,3 @@ def scenarios(judgement: Judgement) -> tuple[Scenario, ...]:
         Scenario(f"{one.path}:{one.line}", one.path, one.line, f"{one.function.rpartition('.')[2]} registers a counter")
         for one in judgement.armed.scenarios
     )
-
-
-__all__ = ["ORDER", "Outcome", "assemble_findings", "assemble_sites", "fingerprint", "scenarios", "site_id", "steps"]

@@ -20,8 +20,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A gate that a gated binding stands on. ``expression`` as written, ``on`` the object waited on, ``layer`` the layer
-    expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set."""
+    """A gate that a gated binding stands on. ``expression`` as written, ``on`` the object waited on, ``layer`` the
+    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set."""
 
     path: str
     line: int
@@ -55,7 +55,8 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place that reads (or may read) a guarded buffer. ``kind``: ``call`` or ``attribute``; ``receiver`` as written."""
+    """A place that reads (or may read) a guarded buffer. ``kind``: ``call`` or ``attribute``; ``receiver`` as
+    written."""
 
     id: str
     path: str
@@ -102,7 +103,8 @@ class ReportedFinding:
 
 @dataclass(frozen=True, slots=True)
 class ReportedProblem:
-    """A file (or part of one) that could not be read as written; ``relevant`` when it mentions a pool, gate or accessor."""
+    """A file (or part of one) that could not be read as written; ``relevant`` when it mentions a pool, gate or
+    accessor."""
 
     path: str
     line: int
@@ -145,8 +147,8 @@ class Stats:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The whole answer of one run. ``root`` is what paths are relative to, for display; ``configuration`` names the file
-    that was used, or "" for none; ``notes`` are lines for the footer that no other field carries."""
+    """The whole answer of one run. ``root`` is what paths are relative to, for display; ``configuration`` names the
+    file that was used, or "" for none; ``notes`` are lines for the footer that no other field carries."""
 
     tool_version: str
     root: str

@@ -1,0 +1,96 @@
+"""The spine: the whole audit in one function, ``audit``. A reader starts there.
+
+``engine`` says which pack fits a tree, ``reading`` hands files to the linker, ``coverage`` counts.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from auditor import __version__
+from auditor.audit.coverage import nothing, stats
+from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, recognised, version
+from auditor.audit.reading import Progress, Reader, modules, source
+from auditor.callgraph import freeze
+from auditor.checks import check
+from auditor.extract import Extractor
+from auditor.gating import judge
+from auditor.link import Linker, link_on_demand
+from auditor.source import SourceTree
+from auditor.spec import built_in_packs, matcher
+from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run is asked for. ``jobs`` 0 is one worker a core; ``engine`` overrides recognition."""
+
+    jobs: int = 0
+    engine: str | None = None
+    assumptions: bool = True
+    timing: bool = True
+    progress: Progress | None = None
+
+
+def audit(tree: SourceTree, options: Options) -> Report:
+    """source → extract → facts → link → callgraph → gating → checks → triage.
+
+    Raises:
+        NothingToAudit: no engine is recognised, or no accessor is called.
+    """
+    started = time.perf_counter()
+    spec = choose_engine(tree, options.engine, assumptions=options.assumptions)
+    with _no_collections(), Extractor(options.jobs) as extractor:
+        reader = Reader(tree, spec, extractor, options.progress)
+        linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
+        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors))
+        judgement = judge(linker, freeze(linker), spec, tree.reported)
+    told = check(judgement)
+    sites = assemble_sites(judgement, told, tree.role)
+    if not sites:
+        raise NothingToAudit(nothing(spec, reader))
+    return Report(
+        tool_version=__version__,
+        root=str(tree.root),
+        engine=Engine(spec.name, version(tree, spec), spec.origin),
+        scenarios=scenarios(judgement),
+        stats=stats(tree, reader, sites, round(time.perf_counter() - started, 2) if options.timing else None),
+        sites=sites,
+        findings=assemble_findings(told),
+        problems=reader.problems(),
+    )
+
+
+def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:
+    """Caller → callees by qualified name, for every function of the tree."""
+    with _no_collections(), Extractor(options.jobs) as extractor:
+        linker = Linker(modules(tree), lambda cls, hierarchy: False)
+        sources = [source(tree, path) for path in tree.files]
+        linker.add(list(extractor([one for one in sources if one is not None])))
+        linker.graph.solve()
+        return freeze(linker).by_name()
+
+
+def recognise(tree: SourceTree, options: Options) -> list[tuple[str, str, bool, str]]:
+    """For each pack: its name, where it comes from, whether the tree is such an engine, and why."""
+    del options
+    return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in built_in_packs()]
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """No garbage collection while millions of small values are made that all live to the end."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+__all__ = ["NothingToAudit", "Options", "audit", "call_graph", "recognise"]

@@ -1,0 +1,76 @@
+"""Which engine a tree is, and which of its classes are pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from auditor.errors import AuditError
+from auditor.link import Hierarchy
+from auditor.source import SourceTree
+from auditor.spec import EngineSpec, Names, built_in_packs, find_pack, matcher
+
+
+class NothingToAudit(AuditError):
+    """Indicates that no engine is recognised in the tree, or that it shows no pool, gate or accessor."""
+
+
+def choose_engine(tree: SourceTree, name: str | None, *, assumptions: bool) -> EngineSpec:
+    """The pack called ``name``, or the first that recognises the tree; without its assumptions if they are not wanted.
+
+    Raises:
+        NothingToAudit: no pack recognises the tree.
+    """
+    if name is not None:
+        spec = find_pack(name)
+    else:
+        tried = [(spec, *recognised(tree, spec)) for spec in built_in_packs()]
+        known = [spec for spec, found, _ in tried if found]
+        if not known:
+            looked = "; ".join(f"{spec.name}: {why}" for spec, _, why in tried)
+            raise NothingToAudit(
+                f"no engine is recognised in {tree.root}. Looked for: {looked}. --engine PACK chooses one."
+            )
+        spec = known[0]
+    return spec if assumptions else replace(spec, assumptions=())
+
+
+def recognised(tree: SourceTree, spec: EngineSpec) -> tuple[bool, str]:
+    """Whether one file holds all identifiers of one feature, and which."""
+    for feature in spec.recognise:
+        found = tree.mentioning(frozenset(feature.identifiers))
+        common = frozenset.intersection(*(found.get(name, frozenset()) for name in feature.identifiers))
+        if common:
+            return True, f"{', '.join(feature.identifiers)} in {min(common)}"
+    wanted = " or ".join(", ".join(feature.identifiers) for feature in spec.recognise)
+    return False, f"no file mentions all of {wanted}"
+
+
+def version(tree: SourceTree, spec: EngineSpec) -> str:
+    """The version that the tree says it has, for display only; "" where it is computed."""
+    path = next((one for one in tree.files if one == spec.version_file or one.endswith(f"/{spec.version_file}")), None)
+    for line in tree.lines(path) if path is not None else ():
+        name, equals, value = (part.strip() for part in line.partition("="))
+        if equals and name in ("__version__", "version") and value[:1] in "\"'":
+            return value.strip("\"'")
+    return ""
+
+
+def is_pool(spec: EngineSpec, cls: str, hierarchy: Hierarchy) -> bool:
+    """A class of a pool family, or one that can be given a counter and keeps it."""
+    if _matches_any(spec.host_side, cls, hierarchy):
+        return False
+    if _matches_any(spec.pools, cls, hierarchy):
+        return True
+    counters = {gate.counter for gate in spec.gates}
+    methods = {arming.method for arming in spec.arming}
+    return any(
+        not methods.isdisjoint(hierarchy.classes[base].facts.methods)
+        and not counters.isdisjoint(hierarchy.stored(base))
+        for base in hierarchy.mro(cls)
+        if base in hierarchy.classes
+    )
+
+
+def _matches_any(groups: tuple[Names, ...], cls: str, hierarchy: Hierarchy) -> bool:
+    matches = matcher(groups)
+    return any(matches(base.rpartition(".")[2]) is not None for base in hierarchy.mro(cls))
