@@ -9,7 +9,9 @@ import re
 import sys
 from pathlib import Path
 
-NOTE = re.compile(r"#\s*(missed|false):\s*(?P<check>[a-z|-]+)(?:\s+--\s+(?P<why>[^#]*))?")
+from tests.fixtures.notation import read_text
+
+WHY = re.compile(r"#.* -- (.*)")
 
 INTRODUCTION = """\
 # Limits
@@ -17,11 +19,11 @@ INTRODUCTION = """\
 What bufgate is known to get wrong. This page is made from the fixtures (`make golden`): each line below is a test that
 holds the wrong answer in place, so that a change of it, for better or worse, is seen.
 
-- *missed*: a hazard that is there and is not reported.
-- *false*: a report where there is no hazard.
+- *missed*: a hazard that is there and is not reported, or a verdict that is right and is not given.
+- *false*: a report where there is no hazard, or one under a check that does not fit (the right one is then missed).
 
-What the tool *cannot tell* is not on this page, for it says so itself: such a site has the verdict `unknown` with its
-reason.
+What the tool *rightly cannot tell* is not on this page, for it says so itself: such a site has the verdict `unknown`
+with its reason. Here it stands only where the answer is within reach of the code.
 """
 
 
@@ -40,13 +42,15 @@ def notes(fixtures: Path, file: Path, kind: str) -> list[str]:
     """List the notes of one kind in a file, each as a list item with its reason, or else what the file says it is."""
     text = file.read_text(encoding="utf-8", errors="replace")
     story = text.removeprefix('"""').splitlines()[0].rstrip('"') if text.startswith('"""') else ""
+    lines = text.splitlines()
+    place = f"fixtures/{file.relative_to(fixtures).as_posix()}"
     found = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        for note in NOTE.finditer(line):
-            if note[1] == kind:
-                why = (note["why"] or story).strip()
-                place = f"fixtures/{file.relative_to(fixtures).as_posix()}"
-                found.append(f"- `{note['check']}` at [{place}:{number}]({place}#L{number}){why and ': ' + why}")
+    for each in read_text(place, text)[0]:
+        if each.wrong == kind:
+            why = WHY.search(lines[each.line - 1])
+            said = (why[1] if why else story).strip()
+            what = str(each).removeprefix(f"{kind}: ")
+            found.append(f"- `{what}` at [{place}:{each.line}]({place}#L{each.line}){said and ': ' + said}")
     return found
 
 
