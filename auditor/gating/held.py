@@ -239,10 +239,10 @@ class HeldGates:
         code = frame.code
         one = code.defined.get(counter)
         if type(one) is Attr and one.name in self._counters:
-            return Vacuous(instances(self._linker, frame, one.base, block), path_of(code.defined, one.base))
+            return Vacuous(path_of(code.defined, one.base))
         path = path_of(code.defined, counter)
         waited = {gate_path for *_, gate_path in self._loose_counters(frame)}
-        return Vacuous(None, path) if path in waited else None
+        return Vacuous(path) if path in waited else None
 
     def _loose_counters(self, frame: Frame) -> Iterable[tuple[Path]]:
         for _, _, call, counter in self.primitives(frame.code):

@@ -44,6 +44,10 @@ class Derived:
 Atom: TypeAlias = Path | Derived
 
 
+def _order(atom: Atom) -> tuple[str, tuple[Path, ...]]:
+    return str(atom), atom.sources if isinstance(atom, Derived) else ()
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A linear form: the sum of ``terms`` (atom, factor) and ``constant``. ``last`` is set where it is known to be the
@@ -67,7 +71,7 @@ class Layer:
         factors: dict[Atom, int] = dict(self.terms)
         for atom, factor in other.terms:
             factors[atom] = factors.get(atom, 0) + sign * factor
-        terms = tuple(sorted(((a, f) for a, f in factors.items() if f), key=lambda one: str(one[0])))
+        terms = tuple(sorted(((a, f) for a, f in factors.items() if f), key=lambda one: _order(one[0])))
         return Layer(terms, self.constant + sign * other.constant)
 
     def roots(self) -> frozenset[Path]:

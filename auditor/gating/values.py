@@ -51,10 +51,9 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Vacuous:
-    """On this path the owner has no counter or no load in flight: there is nothing to wait for."""
+    """On this path the owner at ``through`` has no counter or no load in flight: there is nothing to wait for."""
 
-    owners: frozenset[Instance] | None
-    through: Path | None
+    through: Path
 
 
 Held: TypeAlias = frozenset[Gate | Vacuous]
@@ -69,9 +68,7 @@ def meet(left: Held, right: Held) -> Held:
 
 
 def _excused(one: Gate | Vacuous, other: Held) -> bool:
-    return isinstance(one, Gate) and (
-        Vacuous(one.owners, one.through) in other or any(isinstance(item, Vacuous) and item.through == one.through is not None for item in other)
-    )
+    return isinstance(one, Gate) and one.through is not None and Vacuous(one.through) in other
 
 
 @dataclass(frozen=True, slots=True)
