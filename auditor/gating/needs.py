@@ -63,6 +63,8 @@ NOOP = "noop"
 """Why a wait that does nothing does not count."""
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
+ORDER = "order"
+"""Why a wait on an object does not count whose arming order cannot be told."""
 OTHER = "other objects only"
 """Why a wait that only some receivers make does not count for this one."""
 
@@ -160,6 +162,8 @@ class Needs:
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
             return "latent", self._armed.state(need.buffer.owner).why
+        if any(one.why == ORDER for one in need.near):
+            return "unknown", "arming-order"
         if any(one.why == "unrelated" for one in need.near):
             return "unknown", "layer-unrelated"
         if any(one.why == "guard" for one in need.near) and not any(one.why == "branch" for one in need.near):
@@ -582,7 +586,7 @@ class Needs:
             if verdict:
                 near.append(Near("argument", gate, why))
             elif why != OTHER:
-                kind = why if why == NOOP else "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
+                kind = why if why in (NOOP, ORDER) else "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
                 near.append(Near(kind, gate, why))
         return None, near
 
@@ -600,9 +604,11 @@ class Needs:
             states = [self._armed.state(one) for one in sorted(owners, key=str)]
             if not states:
                 return None, "it is not known on which object the wait is"
-            bad = [one for one in states if one.kind != "armed"]
-            if bad:
-                return False, bad[0].why
+            dead = [one for one in states if one.kind not in ("armed", "unclear")]
+            if dead:
+                return False, dead[0].why
+            if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer)[0]:
+                return None, ORDER
         return covers(gate.layer, layer)
 
     def _elsewhere(

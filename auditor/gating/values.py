@@ -86,7 +86,8 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A gate that was there and did not do: ``why`` is dead, layer, branch, after, argument, noop, unrelated, guard."""
+    """A gate that was there and did not do: ``why`` is dead, order, layer, branch, after, argument, noop,
+    unrelated, guard."""
 
     why: str
     gate: Gate
