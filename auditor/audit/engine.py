@@ -57,7 +57,7 @@ def version(tree: SourceTree, spec: EngineSpec) -> str:
 
 def is_pool(spec: EngineSpec, cls: str, hierarchy: Hierarchy) -> bool:
     """A class of a pool family, or one that can be given a counter and keeps it."""
-    if _matches_any(spec.host_side, cls, hierarchy):
+    if _matches_any(spec.host_side, cls, hierarchy) or matcher(spec.not_pools)(cls.rpartition(".")[2]) is not None:
         return False
     if _matches_any(spec.pools, cls, hierarchy):
         return True

@@ -34,14 +34,16 @@ class Extractor:
     """Extracts files with ``jobs`` workers (0: one a core), which are started when they first pay and then kept."""
 
     def __init__(self, jobs: int = 0) -> None:
-        self._jobs = jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else jobs or os.cpu_count() or 1
+        self._jobs = jobs or _cores()
         self._stack = ExitStack()
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Extractor:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._stack.close()
 
     def __call__(self, sources: Sequence[Source]) -> Iterable[ModuleFacts]:
@@ -53,3 +55,8 @@ class Extractor:
         order = sorted(range(len(sources)), key=lambda index: -len(sources[index].content))  # the largest first
         futures = {index: self._pool.submit(extract_one, sources[index]) for index in order}
         return (futures[index].result() for index in range(len(sources)))
+
+
+def _cores() -> int:
+    """The cores this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

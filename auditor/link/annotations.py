@@ -7,7 +7,11 @@ that would let nothing through contradicts the flow, and the flow is right.
 
 from __future__ import annotations
 
-from auditor.facts import TypeExpr
+from collections.abc import Callable, Iterable
+
+from auditor.facts import ParamFacts, TypeExpr
+from auditor.link.constraints import Node
+from auditor.link.objects import Instance
 from auditor.link.program import Program
 from auditor.link.scopes import Scopes
 
@@ -47,18 +51,44 @@ def assume(program: Program) -> None:
     program.graph.solve()
 
 
-def assume_uncalled(program: Program) -> None:
-    """Give an annotated parameter of a function that nobody calls the objects of its tracked class: it is an entry point.
-    Who is called gets what callers pass, and an annotation adds nothing to that."""
+def assume_uncalled(program: Program, wanted: frozenset[Node]) -> None:
+    """Give an annotated parameter of an entry point the objects of its tracked class.
+
+    Only for ``wanted``, the parameters that unknown receivers come from: an assumed object must not flow into what is
+    known. Who is called gets what callers pass, and an annotation adds nothing to that.
+    """
     called = {callee for callees in program.calls.values() for callee, _ in callees}
+    _assume_tracked(program, wanted, lambda name, param: name not in called)
+    _assume_tracked(program, wanted, lambda name, param: not param.has_default)  # called with what nobody knows
+
+
+def _assume_tracked(program: Program, wanted: frozenset[Node], applies: Callable[[str, ParamFacts], bool]) -> None:
     for frame in list(program.frames.values()):
         code = frame.code
-        for position, param in enumerate(code.facts.params if code.name not in called else ()):
-            if param.annotation is None or (position == 0 and code.owner) or program.graph.sets[frame.node(position)]:
+        for position, param in enumerate(code.facts.params):
+            if frame.node(position) not in wanted or param.annotation is None or (position == 0 and code.owner):
+                continue
+            if program.graph.sets[frame.node(position)]:
                 continue
             cls = annotated_class(program.scopes, code.module, code.facts.scope, param.annotation)
-            if cls is not None and program.tracked(cls):
+            if cls is not None and program.tracked(cls) and applies(code.name, param):
                 program.assume(cls, frame.node(position))
+    program.graph.solve()
+
+
+def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> None:
+    """A receiver that nobody knows, of a method that one place of the tree defines for tracked classes, is an object that
+    has it: any other would raise AttributeError."""
+    owners: dict[str, dict[str, list[Instance]]] = {}
+    for cls, made in sorted(program.instances.items()):
+        if program.tracked(cls):
+            for name, methods in program.hierarchy.applicable(cls).items():
+                owners.setdefault(name, {}).setdefault(methods[0], []).extend(made)
+    for node, name in asked:
+        definitions = owners.get(name, {})
+        if not program.graph.sets[node] and len(definitions) == 1:
+            for one in next(iter(definitions.values())):
+                program.graph.add(node, one)
     program.graph.solve()
 
 

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from auditor.facts import Argument, At, Value
+from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Accept, Node, steady
 from auditor.link.elements import element
+from auditor.link.filters import subclass_filter
 from auditor.link.hierarchy import MODULE_LIKE
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object
 from auditor.link.program import Frame, is_class_method
@@ -148,7 +150,6 @@ def _link(site: Site, callee: Frame, arguments: Given, *, skip: int) -> None:
 
 def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
     """parameter(g, i) ⊇ argument i"""
-    graph = callee.program.graph
     if not callee.program.first_time((callee.base, skip, arguments)):
         return
     params = callee.code.facts.params
@@ -160,19 +161,30 @@ def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
     for argument, source in arguments:
         if argument.kind == "pos":
             if place < len(positional):
-                graph.edge(source, callee.node(positional[place]))
+                _pass(callee, positional[place], source)
             elif rest is not None:
                 _collect(callee, rest, "tuple", f"[{place - len(positional)}]", source)
             place += 1
         elif argument.kind == "key":
             if argument.name in names:
-                graph.edge(source, callee.node(names[argument.name]))
+                _pass(callee, names[argument.name], source)
             elif keywords is not None:
                 _collect(callee, keywords, "dict", f"[{argument.name!r}]", source)
         elif argument.kind == "*":
             _spread(callee, positional[place:], rest, source)
         else:
             _spread_keywords(callee, names, keywords, source)
+
+
+def _pass(callee: Frame, index: int, source: Node) -> None:
+    """parameter ⊇ what of the argument its annotation admits, if that names a tracked class"""
+    program, code = callee.program, callee.code
+    cls = annotated_class(program.scopes, code.module, code.facts.scope, code.facts.params[index].annotation)
+    if cls is None or cls not in program.hierarchy.classes or not program.tracked(cls):
+        program.graph.edge(source, callee.node(index))
+        return
+    program.graph.edge(source, callee.node(index), subclass_filter(program, cls))
+    program.casts.append((source, callee.node(index)))
 
 
 def _spread(callee: Frame, positional: Sequence[int], rest: int | None, source: Node) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from auditor.facts import Attr, Call, ModuleFacts, Value
-from auditor.link.annotations import assume, assume_unbuilt, assume_uncalled
+from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
-from auditor.link.needs import NO_NEEDS, Needs, needs
+from auditor.link.needs import NO_NEEDS, Needs, needs, unknown_parameters
 from auditor.link.program import Code
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
@@ -35,7 +35,8 @@ def link_on_demand(
         if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
-            assume_uncalled(linker)
+            assume_uncalled(linker, unknown_parameters(linker, receivers(linker, is_accessor)))
+            assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
             wanted = needs(linker, receivers(linker, is_accessor))
             modules = list(supply(wanted - asked))
@@ -44,26 +45,37 @@ def link_on_demand(
 
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
     """The receivers of all calls that could be an accessor of a tracked class."""
+    return [node for node, _ in called_receivers(linker, is_accessor)]
+
+
+def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
+    """Those of them that are a parameter: what nobody passes, not what comes from outside the tree."""
+    params = {frame.node(index) for frame in linker.frames.values() for index in range(len(frame.code.facts.params))}
+    return [(node, name) for node, name in called_receivers(linker, is_accessor) if node in params]
+
+
+def called_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
+    """The same with the name that is called on each."""
     names: set[str] = set()
     for cls in linker.hierarchy.classes:
         if linker.tracked(cls):
             names.update(linker.hierarchy.applicable(cls))
     names = {name for name in names if is_accessor(name)}
-    bases: dict[Code, list[Value]] = {}
+    bases: dict[Code, list[tuple[Value, str]]] = {}
     for frame in linker.frames.values():
         if frame.code not in bases:
             bases[frame.code] = _bases(frame.code, names)
-    return [frame.node(base) for frame in linker.frames.values() for base in bases[frame.code]]
+    return [(frame.node(base), name) for frame in linker.frames.values() for base, name in bases[frame.code]]
 
 
-def _bases(code: Code, names: set[str]) -> list[Value]:
+def _bases(code: Code, names: set[str]) -> list[tuple[Value, str]]:
     """The values that an attribute of one of ``names`` is called on."""
-    read: dict[Value, Value] = {}
-    found: list[Value] = []
+    read: dict[Value, tuple[Value, str]] = {}
+    found: list[tuple[Value, str]] = []
     for block in code.facts.blocks:
         for one in block.instructions:
             if isinstance(one, Attr) and one.name in names:
-                read[one.dst] = one.base
+                read[one.dst] = (one.base, one.name)
             elif isinstance(one, Call) and one.func in read:
                 found.append(read[one.func])
     return found

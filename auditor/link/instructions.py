@@ -38,6 +38,7 @@ from auditor.facts import (
     Value,
     Yield,
 )
+from auditor.link.annotations import annotated_class
 from auditor.link.calls import Plan, call, invoke, is_callable, is_container
 from auditor.link.constraints import Accept, Flow
 from auditor.link.elements import METHODS, container_method, element, iteration, put
@@ -247,8 +248,16 @@ class _Compiler:
         self.held = held
 
     def declare(self, one: Declare) -> None:
-        if one.source != NOTHING:
-            self.copy(one.source, one.dst)
+        # v ⊇ what of the source the annotation admits, if it names a tracked class
+        if one.source == NOTHING:
+            return
+        program, source = self.program, one.source
+        cls = annotated_class(program.scopes, self.code.module, self.code.facts.qualname, one.type)
+        if cls is None or cls not in program.hierarchy.classes or not program.tracked(cls):
+            self.copy(source, one.dst)
+            return
+        self.copy(source, one.dst, subclass_filter(program, cls))
+        self.sources.append(lambda frame: frame.program.casts.append((frame.node(source), frame.node(one.dst))))
 
     def await_(self, one: Await) -> None:
         self.copy(one.value, one.dst)

@@ -78,6 +78,13 @@ def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
     return search.found() | _carriers(linker)
 
 
+def unknown_parameters(linker: Linker, asked: Iterable[Node]) -> frozenset[Node]:
+    """The parameters that receivers nobody knows come from: where an annotation is all there is."""
+    search = _Search(linker)
+    search.go((node for node in asked if not linker.graph.sets[node]), through_known=False)
+    return frozenset(search.parameters)
+
+
 class _Search:
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
@@ -86,6 +93,7 @@ class _Search:
         self.attributes: set[str] = set()
         self.functions: set[str] = set()
         self.classes: set[str] = set()
+        self.parameters: set[Node] = set()
 
     def found(self) -> Needs:
         return Needs(
@@ -95,7 +103,8 @@ class _Search:
             frozenset(self.classes),
         )
 
-    def go(self, asked: Iterable[Node]) -> None:
+    def go(self, asked: Iterable[Node], *, through_known: bool = True) -> None:
+        """Go back from ``asked``; through nodes that hold a tracked object too, or through empty ones alone."""
         seen: set[Node] = set()
         todo = list(asked)
         while todo:
@@ -104,7 +113,7 @@ class _Search:
                 continue
             seen.add(node)
             empty = not self.linker.graph.sets[node]
-            if empty or _holds_tracked(self.linker, node):
+            if empty or (through_known and _holds_tracked(self.linker, node)):
                 todo.extend(source for source, _ in self.reverse.sources(node))
             if empty:
                 todo.extend(self._behind(node))
@@ -122,6 +131,7 @@ class _Search:
             case Call(func=func):
                 return (frame.node(func),)
             case Param():
+                self.parameters.add(node)
                 self._callers(frame, value)
             case Import(module=module) if self.linker.scopes.in_tree(module):
                 self.modules.add(module)
