@@ -7,42 +7,22 @@ reached. ``requires`` of a function are its needs, ``acquires`` its gates (Clang
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
-from auditor.dataflow import bottom_up, edge_dominators, is_recursive
-from auditor.facts import (
-    NOTHING,
-    Attr,
-    Bind,
-    Branch,
-    Build,
-    Call,
-    Const,
-    Item,
-    Iterate,
-    Name,
-    Op,
-    Opaque,
-    Param,
-    Return,
-    SetAttr,
-    SetItem,
-    Value,
-    Yield,
-)
+from auditor.dataflow import bottom_up, is_recursive
+from auditor.facts import Attr, Call, Value
 from auditor.gating.armed import Armed
-from auditor.gating.held import HeldGates, arguments_of, instances, is_given, layer_into, path_into, receiver_path
-from auditor.gating.symbols import EVERY, Derived, Layer, Path, covers, layer_of, path_of
-from auditor.gating.uses import ALIASES, ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, users
-from auditor.gating.values import Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.covering import ORDER, Bound, Covering
+from auditor.gating.held import HeldGates, arguments_of, instances, is_given, layer_into, receiver_path
+from auditor.gating.symbols import EVERY, path_of
+from auditor.gating.tracing import Tracer, Use
+from auditor.gating.uses import called_name
+from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
-
-Bound = tuple[Path | None, Instance | None]
-"""The path of a receiver in the function at hand, and which object it is taken to be."""
 
 MAX_NEEDS = 400
 """Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
@@ -59,26 +39,6 @@ class Summary:
 
 
 _NOTHING = Summary()
-NOOP = "noop"
-"""Why a wait that does nothing does not count."""
-ESCAPES = "keeps it"
-"""The use of a handle that is stored where this analysis does not follow it."""
-ORDER = "order"
-"""Why a wait on an object does not count whose arming order cannot be told."""
-OTHER = "other objects only"
-"""Why a wait that only some receivers make does not count for this one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """One use of a handle."""
-
-    kind: str
-    block: int
-    index: int
-    line: int
-    column: int
-    what: str
 
 
 class Needs:
@@ -93,11 +53,9 @@ class Needs:
         self.is_buffer = matcher(spec.buffers)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
-        self._uses = spec.uses
-        self._kernels = {one.name: one for one in spec.kernels}
-        self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
+        self._tracer = Tracer(graph, spec)
+        self._covering = Covering(graph, held, armed)
         self._summaries: dict[FrameKey, Summary] = {}
-        self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
         self.relevant = graph.reaching(sources)
@@ -247,7 +205,7 @@ class Needs:
             yield one.dst, replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops))
 
     def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
-        name = self.called_name(frame.code, one)
+        name = called_name(frame.code, one)
         if site.receiver is None or not self._linker.context_of(site.receiver):
             return touches
         if not self.is_accessor(name) and not (type(one) is Attr and self.is_buffer(name)):
@@ -256,19 +214,7 @@ class Needs:
         touch = Touch(frame.code.path, one.at.line, one.at.column, name, kind, site.receiver, site.callee[0])
         return (touch, *touches)
 
-    @staticmethod
-    def called_name(code: Code, one: Call | Attr) -> str:
-        if type(one) is Attr:
-            return one.name
-        func = code.defined.get(one.func)  # type: ignore[union-attr]
-        if type(func) is Attr:
-            return func.name
-        if type(func) is Name:
-            return func.name
-        if type(func) is Call and len(func.arguments) >= 2:  # getattr(x, "name")(…)
-            constant = code.defined.get(func.arguments[1].value)
-            return constant.value if type(constant) is Const and isinstance(constant.value, str) else ""
-        return ""
+    called_name = staticmethod(called_name)
 
     def _call_hop(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Hop:
         place = Place(frame.code.path, one.at.line, one.at.column, frame.code.name)
@@ -280,7 +226,7 @@ class Needs:
         self, key: FrameKey, frame: Frame, value: Value, handle: Handle, made: Summary, needs: dict[tuple[object, ...], Need]
     ) -> None:
         used = False
-        for use, now in self._trace(key, frame, value, handle):
+        for use, now in self._tracer.trace(key, value, handle):
             used = True
             if use.kind == "returned":
                 made.returns.append(self._on_return(key, now, use))
@@ -291,7 +237,7 @@ class Needs:
             else:
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 hops = (Hop(key, place, use.what), *now.hops)
-                confidence = self._confidence(key, frame, use)
+                confidence = self._tracer.confidence(key, use)
                 need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
         if not used:
@@ -303,201 +249,11 @@ class Needs:
         if handle.gate is not None:
             return handle
         state = self._held.state(key).at(use.block, use.index)
-        gate, near = self._judge(state, handle.layer, handle.bound)
+        gate, near = self._covering.judge(state, handle.layer, handle.bound)
         if gate is None:
-            near.extend(self._elsewhere(key, handle.layer, (use.block, use.index), handle.bound, state))
+            near.extend(self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
-
-    def _trace(self, key: FrameKey, frame: Frame, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
-        """Every use of ``value``, with the handle as it is there."""
-        code = frame.code
-        table = self.users(code)
-        seen: set[tuple[Value, bool]] = set()
-        todo = [(value, handle)]
-        while todo:
-            current, now = todo.pop()
-            if (current, now.selected) in seen:
-                continue
-            seen.add((current, now.selected))
-            for user in table.get(current, ()):
-                for kind, target, then in self._use(key, frame, current, user, now):
-                    if kind == "alias":
-                        todo.append((target, then))
-                    else:
-                        at = getattr(user.instruction, "at", code.facts.at)
-                        what = self._describe(code, user.instruction, current)
-                        yield Use(kind, user.block, user.index, at.line, at.column, what), now
-
-    def _confidence(self, key: FrameKey, frame: Frame, use: Use) -> str:
-        """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only write."""
-        block = frame.code.facts.blocks[use.block]
-        one = block.instructions[use.index] if use.index < len(block.instructions) else None
-        if type(one) is not Call or any(site.value == one.dst for site in self._graph.calls[key]):
-            return "high"
-        return "medium" if one.dst in self.users(frame.code) else "low"
-
-    def users(self, code: Code) -> Mapping[Value, tuple[User, ...]]:
-        known = self._users.get(code.name)
-        if known is None:
-            known = self._users[code.name] = users(code.facts)
-        return known
-
-    def _use(self, key: FrameKey, frame: Frame, value: Value, user: User, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        one = user.instruction
-        if type(one) is Attr:
-            return self._attribute(frame, one, handle)
-        if type(one) is Item:
-            return self._subscript(frame, one, value, handle)
-        if type(one) is Call:
-            return self._argument_use(key, frame, one, value, handle)
-        if type(one) is SetItem:
-            return [("store", NOTHING, handle)] if one.base == value else [("escape", NOTHING, handle)] if one.value == value else []
-        if type(one) in ALIASES:
-            return [("alias", one.dst, handle)]  # type: ignore[attr-defined]
-        if type(one) is Iterate:
-            layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
-            return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
-        if type(one) is Op and (len(one.operands) == 1 and one.operator == "*" or not handle.selected and one.operator == "+"):
-            return [("alias", one.dst, handle)]  # a list of layers, spread or joined
-        if type(one) is Op and self._is_kernel(frame.code):
-            return [("alias", one.dst, handle)]
-        if type(one) is Op:
-            return [("metadata" if one.operator in NULL_TESTS or self._against_none(frame.code, one) else "element", NOTHING, handle)]
-        if type(one) in (Return, Yield):
-            return [("returned", NOTHING, handle)]
-        if type(one) in (SetAttr, Bind):
-            return [("escape", NOTHING, handle)] if one.value == value else []  # type: ignore[attr-defined]
-        return [("metadata", NOTHING, handle)] if type(one) is Branch else []
-
-    @staticmethod
-    def _against_none(code: Code, one: Op) -> bool:
-        return one.operator in ("==", "!=", "not") and any(
-            type(code.defined.get(value)) is Const and code.defined[value].value is None for value in one.operands  # type: ignore[attr-defined]
-        )
-
-    def _attribute(self, frame: Frame, one: Attr, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        uses = self._uses
-        calls = [user for user in self.users(frame.code).get(one.dst, ()) if type(user.instruction) is Call and user.instruction.func == one.dst]
-        if one.name in uses.metadata:
-            return [("metadata", NOTHING, handle)]
-        if one.name in uses.address:
-            return [("address", NOTHING, handle)]
-        if one.name in uses.stores:
-            return [("store", NOTHING, handle)]
-        if one.name in uses.views:
-            targets = [user.instruction.dst for user in calls] or [one.dst]  # type: ignore[attr-defined]
-            return [("alias", target, handle) for target in targets]
-        if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
-            return [("metadata", NOTHING, handle)]
-        if not handle.selected and one.name not in READS:
-            return list(self._part(frame, one, calls, handle))
-        return [("element", NOTHING, handle)]
-
-    @staticmethod
-    def _part(frame: Frame, one: Attr, calls: list[User], handle: Handle) -> Iterator[tuple[str, Value, Handle]]:
-        """A part of storage that is a structure: ``cache.conv``, or the layer that ``cache.at_layer(i)`` picks."""
-        for user in calls:
-            call = user.instruction
-            arguments = [argument.value for argument in call.arguments if argument.kind == "pos"]  # type: ignore[attr-defined]
-            picked = layer_of(frame.code.defined, arguments[0]) if arguments else handle.layer
-            yield "alias", call.dst, replace(handle, layer=picked, selected=bool(arguments))  # type: ignore[attr-defined]
-        if not calls:
-            yield "alias", one.dst, handle
-
-    def _subscript(self, frame: Frame, one: Item, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        if one.base != value:
-            return [("element", NOTHING, handle)]
-        if not handle.selected:
-            index = frame.code.defined.get(one.index)
-            if type(index) is Build and index.kind == "slice":
-                return [("alias", one.dst, handle)]
-            return [("alias", one.dst, replace(handle, layer=layer_of(frame.code.defined, one.index), selected=True))]
-        return [("alias", one.dst, handle)] if self._is_view_index(frame.code, one.index) else self._gather(frame, one, handle)
-
-    def _is_view_index(self, code: Code, index: Value) -> bool:
-        one = code.defined.get(index)
-        if type(one) is Build and one.kind == "tuple":
-            return all(self._is_view_index(code, part) for part in one.elements)
-        return type(one) in (Const, Opaque) or (type(one) is Build and one.kind == "slice")
-
-    def _gather(self, frame: Frame, one: Item, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        """``buf[slots]``: a store if only assigned into, else a read."""
-        table = self.users(frame.code).get(one.dst, ())
-        if table and all(type(user.instruction) is SetItem and user.instruction.base == one.dst for user in table):
-            return [("store", NOTHING, handle)]
-        if table and all(type(user.instruction) is Attr for user in table):
-            names = {user.instruction.name for user in table}  # type: ignore[attr-defined]
-            if names <= set(self._uses.metadata):
-                return [("metadata", NOTHING, handle)]
-            if names <= set(self._uses.address) | set(self._uses.stores) | set(self._uses.metadata):
-                return [("address" if names & set(self._uses.address) else "store", NOTHING, handle)]
-        return [("element", NOTHING, handle)]
-
-    def _argument_use(self, key: FrameKey, frame: Frame, one: Call, value: Value, handle: Handle) -> Iterable[tuple[str, Value, Handle]]:
-        name = self.called_name(frame.code, one)
-        if self._is_kernel(frame.code) and name in ("load", "store", "atomic_add"):
-            stored = name == "store" and one.arguments and one.arguments[0].value == value
-            return [("store" if stored else "element", NOTHING, handle)]
-        if name in METADATA_CALLS or name.endswith("_like"):
-            return [("metadata", NOTHING, handle)]
-        if name in ALIAS_CALLS:
-            return [("alias", one.dst, handle)]
-        kernel = self._kernels.get(name)
-        found: list[tuple[str, Value, Handle]] = []
-        sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
-        for position, argument in enumerate(one.arguments):
-            if argument.value != value:
-                continue
-            if kernel is not None and (argument.name in kernel.stores or position in kernel.stores):
-                found.append(("store", NOTHING, handle))
-                continue
-            kinds = frozenset().union(*(self._parameter(site.callee, frame.code, one, argument.value) for site in sites)) if sites else frozenset({"element"})
-            found.extend(("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in sorted(kinds))
-        return found
-
-    @staticmethod
-    def _is_kernel(code: Code) -> bool:
-        """A Triton kernel: its parameters are pointers, arithmetic on them is an address."""
-        return any(one.rpartition(".")[2] == "jit" for one in code.facts.decorators)
-
-    def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
-        """What a callee does with the parameter that ``value`` becomes."""
-        facts = self._graph.code(callee).facts
-        for name, given in arguments_of(code, call, facts, implicit=False).items():
-            if given == value:
-                return self._parameter_kind(callee, name)
-        return frozenset({"element"})
-
-    def _parameter_kind(self, callee: FrameKey, name: str) -> frozenset[str]:
-        memo = (callee[0], name)
-        known = self._parameter_kinds.get(memo)
-        if known is None:
-            self._parameter_kinds[memo] = frozenset()  # a recursive call adds nothing of its own
-            frame = self._graph.frames[callee]
-            code = frame.code
-            position = next((one.dst for one in code.defined.values() if type(one) is Param and one.name == name), NOTHING)
-            nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
-            some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
-            known = frozenset(use.kind for use, _ in self._trace(callee, frame, position, some)) or frozenset({"metadata"})
-            self._parameter_kinds[memo] = known
-        return known
-
-    @staticmethod
-    def _describe(code: Code, one: object, value: Value) -> str:
-        if type(one) is Call:
-            func = code.defined.get(one.func)
-            name = getattr(func, "name", "")
-            return f"passes it to {name}" if name else "passes it to a call"
-        if type(one) is Item:
-            return "reads elements of it"
-        if type(one) is Op:
-            return f"computes with it ({one.operator})"
-        if type(one) is Attr:
-            return f"reads it (.{one.name})"
-        if type(one) in (SetAttr, SetItem, Bind):
-            return ESCAPES
-        return "uses it"
 
     # ------------------------------------------------------------ settling
 
@@ -552,7 +308,7 @@ class Needs:
             self._decide(made, need.buffer, need.touches, exempt)
             return
         state = self._held.state(key).at(*point)
-        gate, near = self._judge(state, need.layer, bound)
+        gate, near = self._covering.judge(state, need.layer, bound)
         near = self._meant(frame.code, near)
         if gate is None and need.optional:
             gate = need.optional[0]
@@ -560,7 +316,7 @@ class Needs:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
         if nearby:
-            near.extend(self._elsewhere(key, need.layer, point, bound, state))
+            near.extend(self._covering.elsewhere(key, need.layer, point, bound))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
         old = needs.get(kept.key())
@@ -570,79 +326,11 @@ class Needs:
     def _meant(self, code: Code, near: list[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
         accessors = {
-            (one.at.line, one.at.column) for one in code.defined.values() if type(one) is Call and self.is_accessor(self.called_name(code, one))
+            (one.at.line, one.at.column) for one in code.defined.values() if type(one) is Call and self.is_accessor(called_name(code, one))
         }
         return [
             one for one in near if one.why not in ("layer", "unrelated") or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
-
-    def _judge(self, state: Held, layer: Layer, bound: Bound) -> tuple[tuple[Gate, str] | None, list[Near]]:
-        """The held gate that covers ``layer``, or why each of them does not."""
-        near: list[Near] = []
-        for gate in _in_order(state):
-            verdict, why = self._covers(gate, layer, bound)
-            if verdict and not gate.given:
-                return (gate, why), []
-            if verdict:
-                near.append(Near("argument", gate, why))
-            elif why != OTHER:
-                kind = why if why in (NOOP, ORDER) else "layer" if why.startswith("the wait") else "unrelated" if verdict is None else "dead"
-                near.append(Near(kind, gate, why))
-        return None, near
-
-    def _covers(self, gate: Gate, layer: Layer, bound: Bound) -> tuple[bool | None, str]:
-        path, receiver = bound
-        owners = gate.owners
-        if gate.noop:
-            return False, NOOP
-        if gate.only is not None:
-            if path is None or gate.only[0] != path or receiver not in gate.only[1]:
-                return None, OTHER
-        if owners is not None and receiver in owners and gate.through == path is not None:
-            owners = frozenset({receiver})
-        if owners is not None:
-            states = [self._armed.state(one) for one in sorted(owners, key=str)]
-            if not states:
-                return None, "it is not known on which object the wait is"
-            dead = [one for one in states if one.kind not in ("armed", "unclear")]
-            if dead:
-                return False, dead[0].why
-            if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer)[0]:
-                return None, ORDER
-        return covers(gate.layer, layer)
-
-    def _elsewhere(
-        self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound, state: Held
-    ) -> Iterator[Near]:
-        """Live gates of this function that are not held at the point: on other branches, or later."""
-        block, index = point
-        flow = self._held.flow(self._graph.code(key))
-        for event in self._held.state(key).events:
-            for gate in event.gates:
-                if not self._covers(gate, layer, bound)[0] or gate in state:
-                    continue
-                before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
-                if not before:
-                    yield Near("after", gate, "only after the read")
-                elif self._guard_is_foreign(key, event.block, block):
-                    yield Near("guard", gate, "whether it runs is decided outside the tree")
-                else:
-                    yield Near("branch", gate, "not on every path")
-
-    def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
-        """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""
-        code = self._graph.code(key)
-        edges = edge_dominators(self._held.flow(code))
-        tests = [code.facts.blocks[source].end for source, target in edges[gate] if (source, target) not in edges[read]]
-        return any(type(end) is Branch and self._is_foreign(key, code, end.test) for end in tests)
-
-    def _is_foreign(self, key: FrameKey, code: Code, test: Value) -> bool:
-        one = code.defined.get(test)
-        if type(one) is Op:
-            return any(self._is_foreign(key, code, value) for value in one.operands)
-        if type(one) is not Call:
-            return False
-        return not any(site.value == one.dst for site in self._graph.calls[key])
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
         owner = need.buffer.owner
@@ -691,28 +379,9 @@ def _keep_worst(settled: dict[Buffer, Outcome], buffer: Buffer, outcome: Outcome
         settled[buffer] = outcome
 
 
-def _in_order(held: Held) -> list[Gate]:
-    return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
-
-
-def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
-    seen, todo = {start}, [start]
-    while todo:
-        for target in successors.get(todo.pop(), ()):
-            if target == goal:
-                return True
-            if target not in seen:
-                seen.add(target)
-                todo.append(target)
-    return False
-
-
 def _class(cls: str) -> str:
     return cls.rpartition(".")[2]
 
 
 def _tail(function: str) -> str:
     return ".".join(function.rsplit(".", 2)[-2:])
-
-
-__all__ = ["Needs", "Summary", "path_into"]

@@ -8,29 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from auditor.facts import (
-    NOTHING,
-    Attr,
-    Await,
-    Bind,
-    Branch,
-    Build,
-    Call,
-    Const,
-    Declare,
-    FunctionFacts,
-    Item,
-    Iterate,
-    Name,
-    Op,
-    Phi,
-    Return,
-    SetAttr,
-    SetItem,
-    Unpack,
-    Value,
-    Yield,
-)
+from auditor.facts import NOTHING, Attr, Build, Call, Const, FunctionFacts, Item, Name, Op, Phi, SetItem, Value
+from auditor.link import Code
 
 
 class User(NamedTuple):
@@ -39,6 +18,17 @@ class User(NamedTuple):
     block: int
     index: int
     instruction: object
+
+
+def called_name(code: Code, one: object) -> str:
+    """The name by which a method, function or attribute is called or read; of ``getattr(x, "name")(…)`` that name."""
+    func = code.defined.get(one.func) if isinstance(one, Call) else one
+    if isinstance(func, Attr | Name):
+        return func.name
+    if isinstance(func, Call) and len(func.arguments) >= 2:
+        constant = code.defined.get(func.arguments[1].value)
+        return constant.value if isinstance(constant, Const) and isinstance(constant.value, str) else ""
+    return ""
 
 
 def users(function: FunctionFacts) -> Mapping[Value, tuple[User, ...]]:
@@ -63,33 +53,32 @@ def operands(one: object) -> Iterator[Value]:
 
 
 def _operands(one: object) -> Iterator[Value]:
-    kind = type(one)
-    if kind is Call:
-        yield one.func  # type: ignore[attr-defined]
-        for argument in one.arguments:  # type: ignore[attr-defined]
-            yield argument.value
-    elif kind is Phi:
-        yield from (value for _, value in one.choices)  # type: ignore[attr-defined]
-    elif kind is Build:
-        yield from one.elements  # type: ignore[attr-defined]
-    elif kind is Op:
-        yield from one.operands  # type: ignore[attr-defined]
-    elif kind is SetItem:
-        yield from (one.base, one.index, one.value)  # type: ignore[attr-defined]
-    elif kind is Item:
-        yield from (one.base, one.index)  # type: ignore[attr-defined]
-    else:
-        for name in ("base", "value", "source", "iterable", "manager", "test", "func"):
-            value = getattr(one, name, None)
-            if isinstance(value, int) and kind is not Const:
-                yield value
-        for pair in (*getattr(one, "defaults", ()), *getattr(one, "keywords", ())):
-            yield pair[1]
-        yield from getattr(one, "bases", ())
+    match one:
+        case Const():
+            return
+        case Call():
+            yield one.func
+            for argument in one.arguments:
+                yield argument.value
+        case Phi():
+            yield from (value for _, value in one.choices)
+        case Build():
+            yield from one.elements
+        case Op():
+            yield from one.operands
+        case SetItem():
+            yield from (one.base, one.index, one.value)
+        case Item():
+            yield from (one.base, one.index)
+        case _:
+            for name in ("base", "value", "source", "iterable", "manager", "test", "func"):
+                value = getattr(one, name, None)
+                if isinstance(value, int):
+                    yield value
+            for pair in (*getattr(one, "defaults", ()), *getattr(one, "keywords", ())):
+                yield pair[1]
+            yield from getattr(one, "bases", ())
 
-
-ALIASES = (Phi, Declare, Await, Unpack, Build)
-"""Instructions whose result may be the very value they use."""
 
 METADATA_CALLS = frozenset(
     {"len", "isinstance", "hasattr", "id", "type", "print", "repr", "str", "issubclass", "callable", "bool", "range", "format"}
@@ -107,22 +96,4 @@ READS = frozenset(
 """Tensor methods that read elements: they make an element read of whatever they are called on."""
 
 NULL_TESTS = frozenset({"is", "is not"})
-
-__all__ = [
-    "ALIASES",
-    "ALIAS_CALLS",
-    "METADATA_CALLS",
-    "NULL_TESTS",
-    "READS",
-    "Attr",
-    "Bind",
-    "Branch",
-    "Iterate",
-    "Name",
-    "Return",
-    "SetAttr",
-    "User",
-    "Yield",
-    "operands",
-    "users",
-]
+"""Operators that look at no element."""

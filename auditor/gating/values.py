@@ -3,12 +3,16 @@ comparisons, so that two waits for the same layer on two branches are the same g
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from auditor.callgraph import FrameKey
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
+
+
+ESCAPES = "keeps it"
+"""The use of a handle that is stored where this analysis does not follow it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class Need:
     @property
     def escapes(self) -> bool:
         """Whether the handle is kept rather than read."""
-        return self.use == "keeps it"
+        return self.use == ESCAPES
 
     def key(self) -> tuple[object, ...]:
         """What tells two needs of a function apart."""
@@ -157,20 +161,3 @@ class Outcome:
     need: Need | None = None
     hops: tuple[Hop, ...] = ()
     assumption: str = ""
-
-
-__all__ = [
-    "Buffer",
-    "Gate",
-    "Handle",
-    "Held",
-    "Hop",
-    "Near",
-    "Need",
-    "Outcome",
-    "Place",
-    "Touch",
-    "Vacuous",
-    "meet",
-    "replace",
-]

@@ -1,0 +1,124 @@
+"""Which of the held gates covers a read, and why each of the others does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+from auditor.callgraph import CallGraph, FrameKey
+from auditor.dataflow import edge_dominators
+from auditor.facts import Branch, Call, Op, Value
+from auditor.gating.armed import Armed
+from auditor.gating.held import HeldGates
+from auditor.gating.symbols import Layer, Path, covers
+from auditor.gating.values import Gate, Held, Near
+from auditor.link import Code, Instance
+
+Bound: TypeAlias = tuple[Path | None, Instance | None]
+"""The path of a receiver in the function at hand, and which object it is taken to be."""
+
+NOOP = "noop"
+"""Why a wait that does nothing does not count."""
+ORDER = "order"
+"""Why a wait on an object does not count whose arming order cannot be told."""
+OTHER = "other objects only"
+"""Why a wait that only some receivers make does not count for this one."""
+
+
+class Covering:
+    """Answers for a point of a frame."""
+
+    def __init__(self, graph: CallGraph, held: HeldGates, armed: Armed) -> None:
+        self._graph = graph
+        self._held = held
+        self._armed = armed
+
+    def judge(self, state: Held, layer: Layer, bound: Bound) -> tuple[tuple[Gate, str] | None, list[Near]]:
+        """The held gate that covers ``layer``, with why; or why each of them does not."""
+        near: list[Near] = []
+        for gate in _in_order(state):
+            verdict, why = self._covers(gate, layer, bound)
+            if verdict and not gate.given:
+                return (gate, why), []
+            if verdict:
+                near.append(Near("argument", gate, why))
+            elif why != OTHER:
+                near.append(Near(_kind(verdict, why), gate, why))
+        return None, near
+
+    def _covers(self, gate: Gate, layer: Layer, bound: Bound) -> tuple[bool | None, str]:
+        path, receiver = bound
+        owners = gate.owners
+        if gate.noop:
+            return False, NOOP
+        if gate.only is not None and (path is None or gate.only[0] != path or receiver not in gate.only[1]):
+            return None, OTHER
+        if owners is not None and receiver is not None and receiver in owners and gate.through == path is not None:
+            owners = frozenset({receiver})
+        if owners is not None:
+            states = [self._armed.state(one) for one in sorted(owners, key=str)]
+            if not states:
+                return None, "it is not known on which object the wait is"
+            dead = [one for one in states if one.kind not in ("armed", "unclear")]
+            if dead:
+                return False, dead[0].why
+            if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer)[0]:
+                return None, ORDER
+        return covers(gate.layer, layer)
+
+    def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
+        """Live gates of a function that are not held at a point (block, index): on other branches, or later."""
+        block, index = point
+        state = self._held.state(key).at(block, index)
+        flow = self._held.flow(self._graph.code(key))
+        for event in self._held.state(key).events:
+            for gate in event.gates:
+                if not self._covers(gate, layer, bound)[0] or gate in state:
+                    continue
+                before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
+                if not before:
+                    yield Near("after", gate, "only after the read")
+                elif self._guard_is_foreign(key, event.block, block):
+                    yield Near("guard", gate, "whether it runs is decided outside the tree")
+                else:
+                    yield Near("branch", gate, "not on every path")
+
+    def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
+        """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""
+        code = self._graph.code(key)
+        edges = edge_dominators(self._held.flow(code))
+        ends = [code.facts.blocks[source].end for source, target in edges[gate] if (source, target) not in edges[read]]
+        return any(isinstance(end, Branch) and self._is_foreign(key, code, end.test) for end in ends)
+
+    def _is_foreign(self, key: FrameKey, code: Code, test: Value) -> bool:
+        one = code.defined.get(test)
+        if isinstance(one, Op):
+            return any(self._is_foreign(key, code, value) for value in one.operands)
+        if not isinstance(one, Call):
+            return False
+        return not any(site.value == one.dst for site in self._graph.calls[key])
+
+
+def _kind(verdict: bool | None, why: str) -> str:
+    """Why a gate did not do, in one word (``Near.why``)."""
+    if why in (NOOP, ORDER):
+        return why
+    if why.startswith("the wait"):
+        return "layer"
+    return "unrelated" if verdict is None else "dead"
+
+
+def _in_order(held: Held) -> list[Gate]:
+    return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
+
+
+def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
+    seen, todo = {start}, [start]
+    while todo:
+        for target in successors.get(todo.pop(), ()):
+            if target == goal:
+                return True
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return False

@@ -1,0 +1,277 @@
+"""Where a handle goes inside a function: through aliases, views and calls to the uses that read elements, and to those that
+read only shape, address or name (DESIGN.md §2.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from auditor.callgraph import CallGraph, FrameKey
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Await,
+    Bind,
+    Branch,
+    Build,
+    Call,
+    Const,
+    Declare,
+    Item,
+    Iterate,
+    Op,
+    Opaque,
+    Param,
+    Phi,
+    Return,
+    SetAttr,
+    SetItem,
+    Unpack,
+    Value,
+    Yield,
+)
+from auditor.gating.held import arguments_of
+from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
+from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
+from auditor.gating.values import ESCAPES, Buffer, Handle, Place
+from auditor.link import Code, Frame, Instance
+from auditor.spec import EngineSpec
+
+Step: TypeAlias = tuple[str, Value, Handle]
+"""A kind of use, with the value and the handle that go on where the kind is ``alias``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a handle. ``kind``: element, escape, returned, or why it needs no gate: metadata, address, store."""
+
+    kind: str
+    block: int
+    index: int
+    line: int
+    column: int
+    what: str
+
+
+class Tracer:
+    """Follows handles; knows the call graph and the pack's tables of tensor attributes and kernels."""
+
+    def __init__(self, graph: CallGraph, spec: EngineSpec) -> None:
+        self._graph = graph
+        self._table = spec.uses
+        self._kernels = {one.name: one for one in spec.kernels}
+        self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
+        self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
+
+    def trace(self, key: FrameKey, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
+        """Every use of ``value``, with the handle as it is there."""
+        code = self._graph.code(key)
+        table = self.users(code)
+        seen: set[tuple[Value, bool]] = set()
+        todo = [(value, handle)]
+        while todo:
+            current, now = todo.pop()
+            if (current, now.selected) in seen:
+                continue
+            seen.add((current, now.selected))
+            for user in table.get(current, ()):
+                for kind, target, then in self._use(key, code, current, user.instruction, now):
+                    if kind == "alias":
+                        todo.append((target, then))
+                    else:
+                        at = getattr(user.instruction, "at", code.facts.at)
+                        what = _describe(code, user.instruction)
+                        yield Use(kind, user.block, user.index, at.line, at.column, what), now
+
+    def confidence(self, key: FrameKey, use: Use) -> str:
+        """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only write."""
+        code = self._graph.code(key)
+        block = code.facts.blocks[use.block]
+        one = block.instructions[use.index] if use.index < len(block.instructions) else None
+        if not isinstance(one, Call) or any(site.value == one.dst for site in self._graph.calls[key]):
+            return "high"
+        return "medium" if one.dst in self.users(code) else "low"
+
+    def users(self, code: Code) -> Mapping[Value, tuple[User, ...]]:
+        known = self._users.get(code.name)
+        if known is None:
+            known = self._users[code.name] = users(code.facts)
+        return known
+
+    def _use(self, key: FrameKey, code: Code, value: Value, one: object, handle: Handle) -> Iterable[Step]:
+        match one:
+            case Attr():
+                return self._attribute(code, one, handle)
+            case Item():
+                return self._subscript(code, one, value, handle)
+            case Call():
+                return self._argument(key, code, one, value, handle)
+            case Op():
+                return self._operator(code, one, handle)
+            case SetItem() if one.base == value:
+                return [("store", NOTHING, handle)]
+            case SetItem() | SetAttr() | Bind() if one.value == value:
+                return [("escape", NOTHING, handle)]
+            case Phi() | Declare() | Await() | Unpack() | Build():
+                return [("alias", one.dst, handle)]
+            case Iterate():
+                layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
+                return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
+            case Return() | Yield():
+                return [("returned", NOTHING, handle)]
+            case Branch():
+                return [("metadata", NOTHING, handle)]
+        return []
+
+    def _operator(self, code: Code, one: Op, handle: Handle) -> Iterable[Step]:
+        spread = len(one.operands) == 1 and one.operator == "*"
+        joined = not handle.selected and one.operator == "+"
+        if spread or joined or _is_kernel(code):
+            return [("alias", one.dst, handle)]
+        metadata = one.operator in NULL_TESTS or _against_none(code, one)
+        return [("metadata" if metadata else "element", NOTHING, handle)]
+
+    def _attribute(self, code: Code, one: Attr, handle: Handle) -> Iterable[Step]:
+        calls = self._calls(code, one)
+        if one.name in self._table.metadata:
+            return [("metadata", NOTHING, handle)]
+        if one.name in self._table.address:
+            return [("address", NOTHING, handle)]
+        if one.name in self._table.stores:
+            return [("store", NOTHING, handle)]
+        if one.name in self._table.views:
+            targets = [call.dst for call in calls] or [one.dst]
+            return [("alias", target, handle) for target in targets]
+        if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
+            return [("metadata", NOTHING, handle)]
+        if not handle.selected and one.name not in READS:
+            return list(_part(code, one, calls, handle))
+        return [("element", NOTHING, handle)]
+
+    def _calls(self, code: Code, one: Attr) -> list[Call]:
+        """The calls of an attribute."""
+        table = self.users(code).get(one.dst, ())
+        return [user.instruction for user in table if isinstance(user.instruction, Call) and user.instruction.func == one.dst]
+
+    def _subscript(self, code: Code, one: Item, value: Value, handle: Handle) -> Iterable[Step]:
+        if one.base != value:
+            return [("element", NOTHING, handle)]
+        if not handle.selected:
+            index = code.defined.get(one.index)
+            if isinstance(index, Build) and index.kind == "slice":
+                return [("alias", one.dst, handle)]
+            return [("alias", one.dst, replace(handle, layer=layer_of(code.defined, one.index), selected=True))]
+        return [("alias", one.dst, handle)] if _is_view_index(code, one.index) else self._gather(code, one, handle)
+
+    def _gather(self, code: Code, one: Item, handle: Handle) -> Iterable[Step]:
+        """``buf[slots]``: a store if only assigned into, else a read."""
+        table = [user.instruction for user in self.users(code).get(one.dst, ())]
+        if table and all(isinstance(each, SetItem) and each.base == one.dst for each in table):
+            return [("store", NOTHING, handle)]
+        names = {each.name for each in table if isinstance(each, Attr)}
+        if table and all(isinstance(each, Attr) for each in table):
+            if names <= set(self._table.metadata):
+                return [("metadata", NOTHING, handle)]
+            if names <= set(self._table.address) | set(self._table.stores) | set(self._table.metadata):
+                return [("address" if names & set(self._table.address) else "store", NOTHING, handle)]
+        return [("element", NOTHING, handle)]
+
+    # ------------------------------------------------------------ calls
+
+    def _argument(self, key: FrameKey, code: Code, one: Call, value: Value, handle: Handle) -> Iterable[Step]:
+        name = called_name(code, one)
+        if _is_kernel(code) and name in ("load", "store", "atomic_add"):
+            stored = name == "store" and one.arguments and one.arguments[0].value == value
+            return [("store" if stored else "element", NOTHING, handle)]
+        if name in METADATA_CALLS or name.endswith("_like"):
+            return [("metadata", NOTHING, handle)]
+        if name in ALIAS_CALLS:
+            return [("alias", one.dst, handle)]
+        kernel = self._kernels.get(name)
+        found: list[Step] = []
+        for position, argument in enumerate(one.arguments):
+            if argument.value != value:
+                continue
+            if kernel is not None and (argument.name in kernel.stores or position in kernel.stores):
+                found.append(("store", NOTHING, handle))
+                continue
+            kinds = sorted(self._argument_kinds(key, code, one, value))
+            found.extend(("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in kinds)
+        return found
+
+    def _argument_kinds(self, key: FrameKey, code: Code, one: Call, value: Value) -> frozenset[str]:
+        """What the callees do with an argument; what nobody can look into reads it."""
+        sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
+        if not sites:
+            return frozenset({"element"})
+        return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in sites))
+
+    def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
+        """What a callee does with the parameter that ``value`` becomes."""
+        facts = self._graph.code(callee).facts
+        for name, given in arguments_of(code, call, facts, implicit=False).items():
+            if given == value:
+                return self._parameter_kind(callee, name)
+        return frozenset({"element"})
+
+    def _parameter_kind(self, callee: FrameKey, name: str) -> frozenset[str]:
+        memo = (callee[0], name)
+        known = self._parameter_kinds.get(memo)
+        if known is None:
+            self._parameter_kinds[memo] = frozenset()  # a recursive call adds nothing of its own
+            code = self._graph.code(callee)
+            parameters = (one.dst for one in code.defined.values() if isinstance(one, Param) and one.name == name)
+            nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+            some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
+            uses = self.trace(callee, next(parameters, NOTHING), some)
+            known = frozenset(use.kind for use, _ in uses) or frozenset({"metadata"})
+            self._parameter_kinds[memo] = known
+        return known
+
+
+def _part(code: Code, one: Attr, calls: list[Call], handle: Handle) -> Iterator[Step]:
+    """A part of storage that is a structure: ``cache.conv``, or the layer that ``cache.at_layer(i)`` picks."""
+    for call in calls:
+        arguments = [argument.value for argument in call.arguments if argument.kind == "pos"]
+        picked = layer_of(code.defined, arguments[0]) if arguments else handle.layer
+        yield "alias", call.dst, replace(handle, layer=picked, selected=bool(arguments))
+    if not calls:
+        yield "alias", one.dst, handle
+
+
+def _against_none(code: Code, one: Op) -> bool:
+    return one.operator in ("==", "!=", "not") and any(_is_none(code, value) for value in one.operands)
+
+
+def _is_none(code: Code, value: Value) -> bool:
+    one = code.defined.get(value)
+    return isinstance(one, Const) and one.value is None
+
+
+def _is_view_index(code: Code, index: Value) -> bool:
+    one = code.defined.get(index)
+    if isinstance(one, Build) and one.kind == "tuple":
+        return all(_is_view_index(code, part) for part in one.elements)
+    return isinstance(one, Const | Opaque) or (isinstance(one, Build) and one.kind == "slice")
+
+
+def _is_kernel(code: Code) -> bool:
+    """A Triton kernel: its parameters are pointers, arithmetic on them is an address."""
+    return any(one.rpartition(".")[2] == "jit" for one in code.facts.decorators)
+
+
+def _describe(code: Code, one: object) -> str:
+    match one:
+        case Call():
+            name = getattr(code.defined.get(one.func), "name", "")
+            return f"passes it to {name}" if name else "passes it to a call"
+        case Item():
+            return "reads elements of it"
+        case Op():
+            return f"computes with it ({one.operator})"
+        case Attr():
+            return f"reads it (.{one.name})"
+        case SetAttr() | SetItem() | Bind():
+            return ESCAPES
+    return "uses it"
