@@ -77,8 +77,8 @@ def _assume_tracked(program: Program, wanted: frozenset[Node], applies: Callable
 
 
 def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> None:
-    """A receiver that nobody knows, of a method that one place of the tree defines for tracked classes, is an object that
-    has it: any other would raise AttributeError."""
+    """A receiver that nobody knows, of a method that one place of the tree defines for tracked classes, is an object
+    that has it: any other would raise AttributeError."""
     owners: dict[str, dict[str, list[Instance]]] = {}
     for cls, made in sorted(program.instances.items()):
         if program.tracked(cls):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from auditor.facts import Attr, Call, Name
 from auditor.link.constraints import Node
+from auditor.link.declared import field_filter
 from auditor.link.elements import METHODS
 from auditor.link.objects import (
     Bound,
@@ -133,7 +134,10 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
     """one.name ⊇ source"""
     match one:
         case Instance():
-            program.graph.edge(source, program.field(one, name))
+            target, accept = program.field(one, name), field_filter(program, one, name)
+            program.graph.edge(source, target, accept)
+            if accept is not None:
+                program.casts.append((source, target))
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)

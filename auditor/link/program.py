@@ -116,6 +116,7 @@ class Program:
         self.calls: dict[tuple[str, Value], set[tuple[str, Instance | None]]] = {}
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
+        self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
         self._passed: set[tuple[object, ...]] = set()
         self._globals: dict[str, list[str]] = {}
         self._fill = fill
@@ -140,6 +141,7 @@ class Program:
             self.hierarchy.add(facts.module, facts.path, facts.classes)
         self.hierarchy.resolve()
         self._tracked.clear()
+        self.declared.clear()
         for facts in added:
             for function in facts.functions:
                 self._declare(facts, function)
