@@ -1,8 +1,8 @@
-"""Room ``checks``: which verdicts deserve telling. One check a file, named like its id; the list below is all there are.
+"""Room ``checks``: which verdicts deserve telling. One check a file, named like its id; the list below is complete.
 
-A *case* is one uncovered read seen from the function that should have waited; a *finding* is one missing edge: all cases
-with the same check, function to change and storage. Of several checks that apply the most specific speaks: the first of
-``CHECKS``.
+A *case* is one uncovered read seen from the function that should have waited; a *finding* is one missing edge: all
+cases with the same check, function to change and storage. Of several checks that apply the most specific speaks: the
+first of ``CHECKS``.
 """
 
 from auditor.checks import (
@@ -38,5 +38,6 @@ CHECKS: tuple[Check, ...] = (
 def check(judgement: Judgement) -> tuple[Finding, ...]:
     """Tell every finding of a judgement, worst first."""
     return findings(judgement, CHECKS)
+
 
 __all__ = ["CHECKS", "CONFIDENCES", "SEVERITIES", "Case", "Check", "Finding", "check"]

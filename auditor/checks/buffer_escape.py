@@ -7,7 +7,11 @@ def applies(case: Case) -> str | None:
     """The handle is stored before any gate covers it."""
     if not case.need.escapes:
         return None
-    return f"{case.method} keeps a handle of {case.storage} that no gate covers; who reads it later does not wait either"
+    return (
+        f"{case.method} keeps a handle of {case.storage} that no gate covers; who reads it later does not wait either"
+    )
 
 
-CHECK = Check("buffer-escape", "warning", "A tensor or address taken early is kept and read later without a gate.", applies)
+CHECK = Check(
+    "buffer-escape", "warning", "A tensor or address taken early is kept and read later without a gate.", applies
+)

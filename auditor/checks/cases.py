@@ -17,13 +17,23 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
     for site in judgement.sites:
         for case in _cases(judgement, site):
             check, message = _told(case, checks)
-            groups.setdefault((check.id, case.culprit, case.buffer.name, case.latent), []).append((case, check, message, site))
+            groups.setdefault((check.id, case.culprit, case.buffer.name, case.latent), []).append(
+                (case, check, message, site)
+            )
     made = [_finding(members) for members in groups.values()]
     return tuple(sorted(made, key=_order))
 
 
 def _order(one: Finding) -> tuple[object, ...]:
-    return one.latent, SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.place.path, one.place.line, one.check, one.buffer
+    return (
+        one.latent,
+        SEVERITIES.index(one.severity),
+        CONFIDENCES.index(one.confidence),
+        one.place.path,
+        one.place.line,
+        one.check,
+        one.buffer,
+    )
 
 
 def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
@@ -41,8 +51,8 @@ def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
-    """The step at which somebody should have waited: the outermost method of an armed object next to the read; else, from
-    outside the pools, the function that went round the owner."""
+    """The step at which somebody should have waited: the outermost method of an armed object next to the read; else,
+    from outside the pools, the function that went round the owner."""
     start = len(hops)
     while start and hops[start - 1].frame[1] is not None:
         start -= 1
@@ -64,8 +74,10 @@ def _round_owner(judgement: Judgement, hop: Hop) -> bool:
     """Whether the object belongs to another one that would wait for it."""
     context = hop.frame[1]
     state = judgement.armed.state(context) if context is not None else None
-    return state is not None and context in judgement.armed.loaded and (
-        state.kind == "unset" or (state.registration is not None and state.registration.wrapper is not None)
+    return (
+        state is not None
+        and context in judgement.armed.loaded
+        and (state.kind == "unset" or (state.registration is not None and state.registration.wrapper is not None))
     )
 
 
@@ -78,7 +90,9 @@ def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
 
 
 def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
-    case, check, message, _ = min(members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, str(one[0].need.hops)))
+    case, check, message, _ = min(
+        members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, str(one[0].need.hops))
+    )
     cls, _, method = case.culprit.rpartition(".")
     latent = all(one.latent for one, *_ in members)
     sites = sorted({(site.path, site.line, site.column, site.name) for *_, site in members})
@@ -107,7 +121,14 @@ def _hints(case: Case) -> Iterator[str]:
     yield f"missing: an order between the load of {readable(case.need.layer)} on the copy stream and this read"
     cls = case.culprit.rpartition(".")[0]
     siblings = [name for name in case.judgement.waits if name.rpartition(".")[0] in case.judgement.hierarchy.mro(cls)]
-    siblings.sort(key=lambda name: (case.judgement.waits[name].place.path != case.place.path, abs(case.judgement.waits[name].place.line - case.place.line), name))
+    siblings.sort(
+        key=lambda name: (
+            case.judgement.waits[name].place.path != case.place.path,
+            abs(case.judgement.waits[name].place.line - case.place.line),
+            name,
+        )
+    )
     if siblings:
         gate = case.judgement.waits[siblings[0]]
-        yield f"nearest gate: {'.'.join(siblings[0].rsplit('.', 2)[-2:])} waits with {gate.text} ({gate.place.path}:{gate.place.line})"
+        name = ".".join(siblings[0].rsplit(".", 2)[-2:])
+        yield f"nearest gate: {name} waits with {gate.text} ({gate.place.path}:{gate.place.line})"

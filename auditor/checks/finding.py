@@ -15,8 +15,8 @@ CONFIDENCES = ("high", "medium", "low")
 class Case:
     """One uncovered read, seen from the function that should have waited.
 
-    ``culprit`` is that function (qualified), ``place`` where in it the way to the read goes on; ``inside`` tells whether it is a
-    method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
+    ``culprit`` is that function (qualified), ``place`` where in it the way to the read goes on; ``inside`` tells
+    whether it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
     """
 
     need: Need

@@ -11,4 +11,6 @@ def applies(case: Case) -> str | None:
     return f"{case.method} reads {case.storage} on a path that skips {near.gate.text} (line {near.gate.place.line})"
 
 
-CHECK = Check("gate-on-some-paths", "error", "The gate misses a branch, an early exit, a loop or an exception path.", applies)
+CHECK = Check(
+    "gate-on-some-paths", "error", "The gate misses a branch, an early exit, a loop or an exception path.", applies
+)

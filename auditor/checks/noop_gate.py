@@ -8,7 +8,8 @@ def applies(case: Case) -> str | None:
     near = case.near("noop")
     if near is None:
         return None
-    return f"the only gate on the way from {case.method} to {case.storage} does nothing: {near.gate.text} (line {near.gate.place.line})"
+    gate = f"{near.gate.text} (line {near.gate.place.line})"
+    return f"the only gate on the way from {case.method} to {case.storage} does nothing: {gate}"
 
 
 CHECK = Check("noop-gate", "warning", "The gate resolves to a body that does nothing.", applies)

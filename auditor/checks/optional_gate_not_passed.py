@@ -8,7 +8,8 @@ def applies(case: Case) -> str | None:
     near = case.near("argument")
     if near is None:
         return None
-    return f"{case.method} reads {case.storage} without the argument `{near.gate.given}` that {near.gate.text} (line {near.gate.place.line}) depends on"
+    gate = f"{near.gate.text} (line {near.gate.place.line})"
+    return f"{case.method} reads {case.storage} without the argument `{near.gate.given}` that {gate} depends on"
 
 
 CHECK = Check("optional-gate-not-passed", "warning", "The gate depends on an argument that a call leaves out.", applies)

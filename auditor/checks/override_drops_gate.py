@@ -10,8 +10,8 @@ def applies(case: Case) -> str | None:
         overridden = f"{base}.{name}"
         if overridden in case.judgement.waits:
             gate = case.judgement.waits[overridden]
-            where = f"{gate.place.path}:{gate.place.line}"
-            return f"{case.method} overrides {base.rpartition('.')[2]}.{name}, which waits at {where}, and does not wait itself"
+            waits = f"{base.rpartition('.')[2]}.{name}, which waits at {gate.place.path}:{gate.place.line}"
+            return f"{case.method} overrides {waits}, and does not wait itself"
     return None
 
 

@@ -1,4 +1,5 @@
-"""Room ``gating``: the must-analysis. Which gates are certainly held at each read of guarded storage, and what proves it.
+"""Room ``gating``: the must-analysis. Which gates are certainly held at each read of guarded storage, and what proves
+it.
 
 A *gate* is an acquire of the capability (counter, layer); guarded storage *requires* it where its elements are read.
 *Held* is what every path has acquired; a *need* is a requirement not met yet, carried to the callers. A certificate is

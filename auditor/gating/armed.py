@@ -1,7 +1,7 @@
 """Which objects have a counter: arming calls, the objects they reach and in which order (DESIGN.md §2.5).
 
-An *arming call* gives an object its counter, or None. A wrapper that passes None to its inner pool while it is armed itself
-*disarms* it: the wrapper's arming comes last, whatever was registered on the inner pool before.
+An *arming call* gives an object its counter, or None. A wrapper that passes None to its inner pool while it is armed
+itself *disarms* it: the wrapper's arming comes last, whatever was registered on the inner pool before.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import Argument, Branch, Call, Const, Phi, Return, SetAttr
+from auditor.facts import Argument, Branch, Call, Const, Phi, Return, SetAttr, Value
 from auditor.link import Code, Frame, Instance, Linker, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
@@ -33,7 +33,8 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """``kind``: ``armed``, ``disarmed`` (None last), ``unset`` (never registered), ``unclear`` (order cannot be told)."""
+    """``kind``: ``armed``, ``disarmed`` (None last), ``unset`` (never registered), ``unclear`` (order cannot be
+    told)."""
 
     kind: str
     why: str
@@ -67,7 +68,9 @@ class Armed:
         found = _last_words(found)
         given = [event for event in found if event.counter]
         cleared = [event for event in found if not event.counter]
-        by_wrapper = [event for event in cleared if event.wrapper is not None and self.state(event.wrapper).kind == "armed"]
+        by_wrapper = [
+            event for event in cleared if event.wrapper is not None and self.state(event.wrapper).kind == "armed"
+        ]
         if by_wrapper:
             event = by_wrapper[0]
             why = f"{_short(event.wrapper)} takes its counter away at {event.path}:{event.line} when it is armed itself"
@@ -75,11 +78,14 @@ class Armed:
         outer = [event for event in cleared if event.wrapper is None]
         if given and outer:
             event = outer[0]
-            return State("unclear", f"a counter at {given[0].path}:{given[0].line} and None at {event.path}:{event.line}: which is last cannot be told", event)
+            both = f"a counter at {given[0].path}:{given[0].line} and None at {event.path}:{event.line}"
+            return State("unclear", f"{both}: which is last cannot be told", event)
         if given:
             return State("armed", f"registered at {given[0].path}:{given[0].line}", given[0])
         if cleared:
-            return State("disarmed", f"only None is ever registered, at {cleared[0].path}:{cleared[0].line}", cleared[0])
+            return State(
+                "disarmed", f"only None is ever registered, at {cleared[0].path}:{cleared[0].line}", cleared[0]
+            )
         if one in self.refused:
             return State("unset", self.refused[one])
         return State("unset", "no counter is ever registered on it")
@@ -98,9 +104,10 @@ class Armed:
     def _raises(self, one: Instance, event: Registration) -> str | None:
         """Where the arming method of the object itself refuses: it never returns."""
         code = self._linker.codes.get(event.method)
-        if code is None or any(type(block.end) is Return for block in code.facts.blocks):
+        if code is None or any(isinstance(block.end, Return) for block in code.facts.blocks):
             return None
-        return f"{_short(one)} refuses a counter: {event.method.rpartition('.')[2]} raises at {code.path}:{code.facts.at.line}"
+        raises = f"{event.method.rpartition('.')[2]} raises at {code.path}:{code.facts.at.line}"
+        return f"{_short(one)} refuses a counter: {raises}"
 
     def _refusal(self, one: Instance, event: Registration) -> str | None:
         """Where every way to the arming call is cut off for ``one``, or None if there is a way."""
@@ -149,8 +156,12 @@ class Armed:
 
     def _scenarios(self) -> tuple[Registration, ...]:
         """The outermost arming calls, each one way in which loading is set up."""
-        found = {(event.path, event.line): event for events in self._registrations.values() for event in events
-                 if event.counter and event.wrapper is None}
+        found = {
+            (event.path, event.line): event
+            for events in self._registrations.values()
+            for event in events
+            if event.counter and event.wrapper is None
+        }
         return tuple(found[key] for key in sorted(found))
 
 
@@ -162,16 +173,16 @@ def _last_words(events: tuple[Registration, ...]) -> tuple[Registration, ...]:
     return tuple(event for event in events if last[event.frame] is event)
 
 
-def is_null(code: Code, argument: Argument, depth: int = 0) -> bool:
-    """Whether an argument is certainly None."""
-    return _null_value(code, argument.value, depth)
-
-
-def _null_value(code: Code, value: int, depth: int) -> bool:
+def _null_value(code: Code, value: Value, depth: int = 0) -> bool:
+    """Whether a value is certainly None."""
     one = code.defined.get(value)
-    if type(one) is Const:
+    if isinstance(one, Const):
         return one.value is None
-    return type(one) is Phi and depth < 4 and all(_null_value(code, choice, depth + 1) for _, choice in one.choices if choice >= 0)
+    return (
+        isinstance(one, Phi)
+        and depth < 4
+        and all(_null_value(code, choice, depth + 1) for _, choice in one.choices if choice >= 0)
+    )
 
 
 def _registrations(
@@ -189,18 +200,26 @@ def _registrations(
             if arming is None or site.receiver is None or site.implicit:
                 continue
             call = code.defined[site.value]
-            argument = _argument(call, arming, callee) if type(call) is Call else None
-            if argument is None:
+            argument = _argument(call, arming, callee) if isinstance(call, Call) else None
+            if argument is None or not isinstance(call, Call):
                 continue
             wrapper = key[1] if code.facts.name in methods else None
-            event = Registration(code.path, call.at.line, code.name, not is_null(code, argument), wrapper, key, site.block, callee.name)  # type: ignore[attr-defined]
+            counter = not _null_value(code, argument.value)
+            event = Registration(code.path, call.at.line, code.name, counter, wrapper, key, site.block, callee.name)
             found.setdefault(site.receiver, set()).add(event)
     _assignments(linker, graph, spec, product, found)
-    return {one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.frame)))) for one, events in found.items()}
+    return {
+        one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.frame))))
+        for one, events in found.items()
+    }
 
 
 def _assignments(
-    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], found: dict[Instance, set[Registration]]
+    linker: Linker,
+    graph: CallGraph,
+    spec: EngineSpec,
+    product: Callable[[str], bool],
+    found: dict[Instance, set[Registration]],
 ) -> None:
     """``pool.counter = …`` from outside the pool registers as well."""
     counters = {one.counter for one in spec.gates}
@@ -208,11 +227,11 @@ def _assignments(
         code = frame.code
         for number, block in enumerate(code.facts.blocks if product(code.path) else ()):
             for one in block.instructions:
-                if type(one) is not SetAttr or one.name not in counters or (code.owner and one.base == 0):
+                if not isinstance(one, SetAttr) or one.name not in counters or (code.owner and one.base == 0):
                     continue
                 for target in linker.view(frame, one.base, number):
                     if isinstance(target, Instance):
-                        counter = not _null_value(code, one.value, 0)
+                        counter = not _null_value(code, one.value)
                         event = Registration(code.path, one.at.line, code.name, counter, None, key, number)
                         found.setdefault(target, set()).add(event)
 
@@ -228,10 +247,11 @@ def refusal(linker: Linker, frame: Frame, one: Instance, block: int) -> str | No
             return None
         end = blocks[number].end
         for target in successors(blocks[number]):
-            condition = edge_condition(code.facts, code.defined, number, target) if type(end) is Branch else None
-            if condition is not None and not linker.admits(frame, condition, one):
-                cut = f"{code.path}:{end.at.line} admits other classes only"
-                continue
+            if isinstance(end, Branch):
+                condition = edge_condition(code.facts, code.defined, number, target)
+                if condition is not None and not linker.admits(frame, condition, one):
+                    cut = f"{code.path}:{end.at.line} admits other classes only"
+                    continue
             if target not in seen:
                 seen.add(target)
                 todo.append(target)
@@ -256,9 +276,13 @@ def _unresolved(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]
         if not product(frame.code.path):
             continue
         for one in frame.code.defined.values():
-            if type(one) is Call:
+            if isinstance(one, Call):
                 func = frame.code.defined.get(one.func)
-                if getattr(func, "name", None) in methods and hasattr(func, "base") and not linker.graph.sets[frame.node(one.func)]:
+                if (
+                    getattr(func, "name", None) in methods
+                    and hasattr(func, "base")
+                    and not linker.graph.sets[frame.node(one.func)]
+                ):
                     found.add((frame.code.path, one.at.line))
     return tuple(sorted(found))
 

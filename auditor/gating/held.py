@@ -1,21 +1,36 @@
 """Which gates are certainly held at a point of a frame: a forward must-analysis over its control-flow graph.
 
-Transfer: a wait adds its gate; a call adds what every method it may run acquires; the branch on which there is no counter (or
-no load in flight) adds "nothing to wait for". Join: ``values.meet``.
+Transfer: a wait adds its gate; a call adds what every method it may run acquires; the branch on which there is no
+counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
-from auditor.facts import Attr, Branch, Call, Const, FunctionFacts, Name, Op, Param, Return, Value, expression
+from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
+
+Calling: TypeAlias = Call | Attr | Enter
+"""An instruction that runs a function of the tree: a call, the read of a property, the start of a with block."""
+
+
+class Primitive(NamedTuple):
+    """A wait in a function: where it stands, the call, the method called, the counter attribute it is called on (None:
+    the counter is a value of its own)."""
+
+    block: int
+    position: int
+    call: Call
+    func: Attr
+    counter: Attr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +69,14 @@ class HeldGates:
         self._linker = linker
         self._graph = graph
         self._spec = spec
-        self._primitives: dict[str, tuple[tuple[int, int, Call, str], ...]] = {}
+        self._waits = {one.method: one.argument for one in spec.gates}
+        self._counters = frozenset(one.counter for one in spec.gates)
+        self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
-        self._counters = frozenset(one.counter for one in spec.gates)
         self.run()
 
     def flow(self, code: Code) -> Graph:
@@ -71,8 +87,8 @@ class HeldGates:
         return known
 
     def run(self) -> None:
-        """Solve every frame that can reach a wait, callees first. A recursive call acquires nothing at first and what the
-        first round found in the second: certificates rest on calls that end."""
+        """Solve every frame that can reach a wait, callees first. A recursive call acquires nothing at first and what
+        the first round found in the second: certificates rest on calls that end."""
         successors = {
             key: [site.callee for site in self._graph.calls[key] if site.callee in self.acquiring]
             for key in sorted(self.acquiring, key=str)
@@ -93,7 +109,7 @@ class HeldGates:
         by_block: dict[int, list[Gate]] = {}
         for event in events:
             by_block.setdefault(event.block, []).extend(event.gates)
-        refinements = self._refinements(frame)
+        refinements = self._refinements(frame.code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
             after = held | frozenset(by_block.get(block, ()))
@@ -104,31 +120,31 @@ class HeldGates:
                 for target in successors(content)
             }
 
-        starts = solve_forward(self.flow(frame.code), frozenset(), transfer, meet)
+        nothing: Held = frozenset()
+        starts = solve_forward(self.flow(frame.code), nothing, transfer, meet)
         return FrameState(events, starts, _at_returns(function, starts, by_block))
 
     # ------------------------------------------------------------ events
 
-    def primitives(self, code: Code) -> tuple[tuple[int, int, Call, str], ...]:
-        """The waits in a function: (block, index, call, name of the counter attribute or "")."""
+    def primitives(self, code: Code) -> tuple[Primitive, ...]:
+        """The waits in a function."""
         known = self._primitives.get(code.name)
         if known is None:
             known = self._primitives[code.name] = tuple(self._find_primitives(code))
         return known
 
-    def _find_primitives(self, code: Code) -> Iterable[tuple[int, int, Call, str]]:
-        methods = {one.method: one for one in self._spec.gates}
-        counters = {one.counter for one in self._spec.gates}
+    def _find_primitives(self, code: Code) -> Iterable[Primitive]:
         for number, block in enumerate(code.facts.blocks):
             for index, one in enumerate(block.instructions):
-                func = code.defined.get(one.func) if type(one) is Call else None
-                if type(func) is Attr and func.name in methods:
+                func = code.defined.get(one.func) if isinstance(one, Call) else None
+                if isinstance(one, Call) and isinstance(func, Attr) and func.name in self._waits:
                     base = code.defined.get(func.base)
-                    yield number, index, one, base.name if type(base) is Attr and base.name in counters else ""  # type: ignore[misc]
+                    counter = base if isinstance(base, Attr) and base.name in self._counters else None
+                    yield Primitive(number, index, one, func, counter)
 
     def _events(self, key: FrameKey, frame: Frame) -> Iterable[Event]:
-        for block, index, call, counter in self.primitives(frame.code):
-            yield Event(block, index, (self._primitive_gate(frame, block, call, counter),))
+        for one in self.primitives(frame.code):
+            yield Event(one.block, one.position, (self._primitive_gate(frame, one),))
         grouped: dict[tuple[int, int, Value], list[CallSite]] = {}
         for site in self._graph.calls[key]:
             grouped.setdefault((site.block, site.index, site.value), []).append(site)
@@ -137,22 +153,19 @@ class HeldGates:
             if gates:
                 yield Event(block, index, gates)
 
-    def _primitive_gate(self, frame: Frame, block: int, call: Call, counter: str) -> Gate:
-        code = frame.code
-        func = code.defined[call.func]
-        base = code.defined.get(func.base)  # type: ignore[attr-defined]
-        primitive = next(one for one in self._spec.gates if one.method == func.name)  # type: ignore[attr-defined]
-        argument = next((one.value for index, one in enumerate(call.arguments) if index == primitive.argument), None)
-        layer = layer_of(code.defined, argument) if argument is not None else Layer(last=True)
+    def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
+        code, call = frame.code, one.call
+        argument = call.arguments[self._waits[one.func.name] :][:1]
+        layer = layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst)
-        noop = self._does_nothing(frame, func.base, func.name, block)  # type: ignore[attr-defined]
-        if not counter:
-            path = path_of(code.defined, func.base)  # type: ignore[attr-defined]
+        noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
+        if one.counter is None:
+            path = path_of(code.defined, one.func.base)
             given = path.root if not path.names and _is_optional(code, path.root) else ""
             return Gate(None, path, layer, None, given, noop, place, text, (place,))
-        owners = instances(self._linker, frame, base.base, block)  # type: ignore[union-attr]
-        return Gate(owners, path_of(code.defined, base.base), layer, None, "", noop, place, text, (place,))  # type: ignore[union-attr]
+        owners = instances(self._linker, frame, one.counter.base, one.block)
+        return Gate(owners, path_of(code.defined, one.counter.base), layer, None, "", noop, place, text, (place,))
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -166,10 +179,14 @@ class HeldGates:
 
     def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
         """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
-        relevant = [site for site in sites if site.callee in self.acquiring and not self._graph.code(site.callee).facts.is_generator]
+        relevant = [
+            site
+            for site in sites
+            if site.callee in self.acquiring and not self._graph.code(site.callee).facts.is_generator
+        ]
         if not relevant:
             return
-        call = frame.code.defined[sites[0].value]
+        call = calling(frame.code, sites[0])
         receiver = receiver_path(frame.code, call)
         found: dict[Gate, list[tuple[CallSite, Gate]]] = {}
         for site in relevant:
@@ -181,7 +198,9 @@ class HeldGates:
                     found.setdefault(same, []).append((site, moved))
         for same, holders in found.items():
             owners = _union(gate.owners for _, gate in holders)
-            made = replace(same, owners=owners, place=holders[0][1].place, text=holders[0][1].text, chain=holders[0][1].chain)
+            made = replace(
+                same, owners=owners, place=holders[0][1].place, text=holders[0][1].text, chain=holders[0][1].chain
+            )
             callees = {site.callee for site, _ in holders}
             if len(callees) == len(sites):
                 yield made
@@ -190,14 +209,14 @@ class HeldGates:
                 if objects:
                     yield replace(made, only=(receiver, objects))
 
-    def into_caller(self, frame: Frame, call: object, site: CallSite, gate: Gate) -> Gate | None:
+    def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
         callee = self._graph.code(site.callee)
         argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
         layer = substitute(gate.layer, lambda name: _layer_argument(frame.code, argument, name), f"{site.value}!")
         if layer.foreign and not layer.last:
             return None
-        place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)  # type: ignore[attr-defined]
+        place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)
         if gate.given and not is_given(frame.code, argument.get(gate.given)):
             return None
         through = path_into(frame.code, argument, gate.through)
@@ -205,50 +224,42 @@ class HeldGates:
 
     # ------------------------------------------------------------ branches
 
-    def _refinements(self, frame: Frame) -> dict[tuple[int, int], Held]:
+    def _refinements(self, code: Code) -> dict[tuple[int, int], Held]:
         found: dict[tuple[int, int], Held] = {}
-        for number, block in enumerate(frame.code.facts.blocks):
-            if type(block.end) is Branch and block.end.then != block.end.orelse:
+        for number, block in enumerate(code.facts.blocks):
+            if isinstance(block.end, Branch) and block.end.then != block.end.orelse:
                 for side, target in ((True, block.end.then), (False, block.end.orelse)):
-                    vacuous = self._nothing_to_wait_for(frame, number, block.end.test, side=side)
+                    vacuous = self._nothing_to_wait_for(code, block.end.test, side=side)
                     if vacuous is not None:
                         found[number, target] = frozenset({vacuous})
         return found
 
-    def _nothing_to_wait_for(self, frame: Frame, block: int, test: Value, *, side: bool) -> Vacuous | None:
+    def _nothing_to_wait_for(self, code: Code, test: Value, *, side: bool) -> Vacuous | None:
         """The test, on this side, says that there is no counter or that no load is in flight."""
-        code = frame.code
         one = code.defined.get(test)
-        if type(one) is Op and one.operator == "not":
-            return self._nothing_to_wait_for(frame, block, one.operands[0], side=not side)
-        if type(one) is Op and one.operator in ("is", "is not", "==", "!=") and len(one.operands) == 2:
+        if isinstance(one, Op) and one.operator == "not":
+            return self._nothing_to_wait_for(code, one.operands[0], side=not side)
+        if isinstance(one, Op) and one.operator in ("is", "is not", "==", "!=") and len(one.operands) == 2:
             null = code.defined.get(one.operands[1])
-            if type(null) is Const and null.value is None and side == (one.operator in ("is", "==")):
-                return self._owner(frame, block, one.operands[0])
-        elif type(one) is Op and not side:
-            for flight in self._spec.in_flight:
-                left, right = code.defined.get(one.operands[0]), code.defined.get(one.operands[-1])
-                same = type(left) is Attr and left.name == flight.attribute and one.operator == flight.operator
-                if same and type(right) is Const and right.value == flight.value:
-                    return self._owner(frame, block, left.base)  # type: ignore[union-attr]
-        elif not side and type(one) is Attr:
-            return self._owner(frame, block, test)
+            if isinstance(null, Const) and null.value is None and side == (one.operator in ("is", "==")):
+                return self._owner(code, one.operands[0])
+        elif isinstance(one, Op) and not side:
+            left, right = code.defined.get(one.operands[0]), code.defined.get(one.operands[-1])
+            if isinstance(left, Attr) and isinstance(right, Const):
+                for flight in self._spec.in_flight:
+                    if (left.name, one.operator, right.value) == (flight.attribute, flight.operator, flight.value):
+                        return self._owner(code, left.base)
+        elif isinstance(one, Attr) and not side:
+            return self._owner(code, test)
         return None
 
-    def _owner(self, frame: Frame, block: int, counter: Value) -> Vacuous | None:
-        code = frame.code
+    def _owner(self, code: Code, counter: Value) -> Vacuous | None:
         one = code.defined.get(counter)
-        if type(one) is Attr and one.name in self._counters:
+        if isinstance(one, Attr) and one.name in self._counters:
             return Vacuous(path_of(code.defined, one.base))
         path = path_of(code.defined, counter)
-        waited = {gate_path for *_, gate_path in self._loose_counters(frame)}
-        return Vacuous(path) if path in waited else None
-
-    def _loose_counters(self, frame: Frame) -> Iterable[tuple[Path]]:
-        for _, _, call, counter in self.primitives(frame.code):
-            if not counter:
-                func = frame.code.defined[call.func]
-                yield (path_of(frame.code.defined, func.base),)  # type: ignore[attr-defined]
+        loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
+        return Vacuous(path) if path in loose else None
 
 
 def _union(owners: Iterable[frozenset[Instance] | None]) -> frozenset[Instance] | None:
@@ -261,7 +272,7 @@ def is_given(code: Code, value: Value | Path | None) -> bool:
     if value is None or isinstance(value, Path):
         return value is not None
     one = code.defined.get(value)
-    return not (type(one) is Const and one.value is None)
+    return not (isinstance(one, Const) and one.value is None)
 
 
 def _is_optional(code: Code, name: str) -> bool:
@@ -271,13 +282,13 @@ def _is_optional(code: Code, name: str) -> bool:
 def _is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
-    return kinds <= {Param, Const} and all(type(block.end) is Return for block in function.blocks)
+    return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)
 
 
 def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: Mapping[int, list[Gate]]) -> Held:
     held: Held | None = None
     for number, block in enumerate(function.blocks):
-        if number in starts and type(block.end) is Return:
+        if number in starts and isinstance(block.end, Return):
             here = starts[number] | frozenset(by_block.get(number, ()))
             held = here if held is None else meet(held, here)
     return held if held is not None else frozenset()
@@ -288,31 +299,42 @@ def instances(linker: Linker, frame: Frame, value: Value, block: int) -> frozens
     return frozenset(one for one in linker.view(frame, value, block) if isinstance(one, Instance))
 
 
-def receiver_path(code: Code, call: object) -> Path | None:
-    """The path of the object that a method is called on (or a property read of)."""
-    if type(call) is Attr:
+def calling(code: Code, site: CallSite) -> Calling:
+    """The instruction of a call site."""
+    one = code.defined[site.value]
+    assert isinstance(one, Call | Attr | Enter), "the call graph has sites of these only"
+    return one
+
+
+def receiver_path(code: Code, call: Calling) -> Path | None:
+    """The path of the object that a method is called on (or a property read of, or a with block begun with)."""
+    if isinstance(call, Attr):
         return path_of(code.defined, call.base)
-    func = code.defined.get(getattr(call, "func", -1))
-    if type(func) is not Attr:
+    if isinstance(call, Enter):
+        return path_of(code.defined, call.manager)
+    func = code.defined.get(call.func)
+    if not isinstance(func, Attr):
         return None
     base = code.defined.get(func.base)
-    if type(base) is Call and type(called := code.defined.get(base.func)) is Name and called.name == "super" and code.facts.params:
-        return Path(code.facts.params[0].name)
+    if isinstance(base, Call) and code.facts.params:
+        called = code.defined.get(base.func)
+        if isinstance(called, Name) and called.name == "super":
+            return Path(code.facts.params[0].name)
     return path_of(code.defined, func.base)
 
 
-def arguments_of(code: Code, call: object, callee: FunctionFacts, *, implicit: bool) -> dict[str, Value | Path]:
+def arguments_of(code: Code, call: Calling, callee: FunctionFacts, *, implicit: bool) -> dict[str, Value | Path]:
     """Parameter name -> the caller's value for it (of a bound receiver: its path)."""
     found: dict[str, Value | Path] = {}
     positional = [one.name for one in callee.params if one.kind in ("posonly", "pos")]
     receiver = receiver_path(code, call)
     if callee.name == "__init__" and not _calls_by_name(code, call, "__init__"):
-        receiver = Path(f"%{call.dst}")  # type: ignore[attr-defined]
-    bound = receiver is not None and callee.scope != "" and not any("staticmethod" in one for one in callee.decorators)
-    if bound and positional:
-        found[positional[0]] = receiver  # type: ignore[assignment]
+        receiver = Path(f"%{call.dst}")
+    method = callee.scope != "" and not any("staticmethod" in one for one in callee.decorators)
+    if receiver is not None and method and positional:
+        found[positional[0]] = receiver
         positional = positional[1:]
-    if implicit or type(call) is not Call:
+    if implicit or not isinstance(call, Call):
         return found
     place = 0
     for one in call.arguments:
@@ -324,9 +346,9 @@ def arguments_of(code: Code, call: object, callee: FunctionFacts, *, implicit: b
     return found
 
 
-def _calls_by_name(code: Code, call: object, name: str) -> bool:
-    func = code.defined.get(getattr(call, "func", -1))
-    return type(func) is Attr and func.name == name
+def _calls_by_name(code: Code, call: Calling, name: str) -> bool:
+    func = code.defined.get(call.func) if isinstance(call, Call) else None
+    return isinstance(func, Attr) and func.name == name
 
 
 def _layer_argument(code: Code, arguments: Mapping[str, Value | Path], name: str) -> Layer | None:
@@ -336,7 +358,7 @@ def _layer_argument(code: Code, arguments: Mapping[str, Value | Path], name: str
     return Layer(((given, 1),)) if isinstance(given, Path) else layer_of(code.defined, given)
 
 
-def layer_into(code: Code, call: object, callee: FunctionFacts, layer: Layer, mark: str, *, implicit: bool) -> Layer:
+def layer_into(code: Code, call: Calling, callee: FunctionFacts, layer: Layer, mark: str, *, implicit: bool) -> Layer:
     """A callee's layer expression in the caller's terms."""
     arguments = arguments_of(code, call, callee, implicit=implicit)
     return substitute(layer, lambda name: _layer_argument(code, arguments, name), mark)

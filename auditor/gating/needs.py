@@ -1,8 +1,8 @@
 """Where guarded storage comes from, where it is read, and which reads no gate covers: procedure summaries, bottom-up.
 
-A *handle* is a value that denotes guarded storage; it is followed through aliases, returns and parameters to the uses that
-read its elements. An uncovered use is a *need*; a need goes up to the callers until a gate covers it or an entry point is
-reached. ``requires`` of a function are its needs, ``acquires`` its gates (Clang thread safety's words).
+A *handle* is a value that denotes guarded storage; it is followed through aliases, returns and parameters to the uses
+that read its elements. An uncovered use is a *need*; a need goes up to the callers until a gate covers it or an entry
+point is reached. ``requires`` of a function are its needs, ``acquires`` its gates (Clang thread safety's words).
 """
 
 from __future__ import annotations
@@ -13,10 +13,19 @@ from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Value
+from auditor.facts import Attr, Call, Enter, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import ORDER, Bound, Covering
-from auditor.gating.held import HeldGates, arguments_of, instances, is_given, layer_into, receiver_path
+from auditor.gating.held import (
+    Calling,
+    HeldGates,
+    arguments_of,
+    calling,
+    instances,
+    is_given,
+    layer_into,
+    receiver_path,
+)
 from auditor.gating.symbols import EVERY, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
@@ -36,6 +45,10 @@ class Summary:
     returns: list[Handle] = field(default_factory=list)
     settled: dict[Buffer, Outcome] = field(default_factory=dict)
     """Reads inside, here or deeper, that are decided: for each storage the worst outcome."""
+
+    def keys(self) -> tuple[object, ...]:
+        """What tells it from another summary of the same frame."""
+        return [need.key() for need in self.needs], self.returns, set(self.settled)
 
 
 _NOTHING = Summary()
@@ -74,22 +87,25 @@ class Needs:
         return frozenset(seen)
 
     def _has_source(self, frame: Frame) -> bool:
-        return any(type(one) is Attr and self.is_buffer(one.name) for one in frame.code.defined.values())
+        return any(isinstance(one, Attr) and self.is_buffer(one.name) for one in frame.code.defined.values())
 
     # ------------------------------------------------------------ summaries
 
     def run(self) -> None:
-        """Summarise every relevant frame, callees first; a recursive component twice, so that needs go round once."""
+        """Summarise every relevant frame, callees first; a recursive component until nothing new comes up, at most so
+        often that every need has gone round once."""
         successors = {
-            key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant] for key in sorted(self.relevant, key=str)
+            key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant]
+            for key in sorted(self.relevant, key=str)
         }
         for component in bottom_up(successors):
-            for _ in range(2 if is_recursive(component, successors) else 1):
+            for _ in range(len(component) + 1 if is_recursive(component, successors) else 1):
+                before = [self.summary(key).keys() for key in component]
                 for key in component:
                     self._summaries[key] = self._summarise(key)
-            called = any(
-                caller not in component for key in component for caller, _ in self._graph.callers.get(key, ())
-            )
+                if before == [self.summary(key).keys() for key in component]:
+                    break
+            called = any(caller not in component for key in component for caller, _ in self._graph.callers.get(key, ()))
             for key in component:
                 if not called:
                     self._at_entry(key)
@@ -115,7 +131,9 @@ class Needs:
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
         name, context = key
-        return context is not None and any(other == name and known is not context for other, known in self._graph.callers)
+        return context is not None and any(
+            other == name and known is not context for other, known in self._graph.callers
+        )
 
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
@@ -149,9 +167,9 @@ class Needs:
 
     def _settled_inside(self, key: FrameKey, frame: Frame, site: CallSite, made: Summary) -> None:
         """What a callee has decided for itself counts for the site that calls it."""
-        call = frame.code.defined[site.value]
+        call = calling(frame.code, site)
         for buffer, outcome in self.summary(site.callee).settled.items():
-            for touch in self._touched(frame, call, site, ()):  # type: ignore[arg-type]
+            for touch in self._touched(frame, call, site, ()):
                 self._record(touch, outcome)
             _keep_worst(made.settled, buffer, outcome)
 
@@ -169,10 +187,10 @@ class Needs:
             by_value.setdefault(site.value, []).append(site)
         for number, block in enumerate(code.facts.blocks):
             for one in block.instructions:
-                if type(one) is Attr and self.is_buffer(one.name) and one.dst not in by_value:
+                if isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
                     yield from self._raw(key, frame, number, one)
-                elif type(one) in (Call, Attr) and one.dst in by_value:  # type: ignore[union-attr]
-                    for site in by_value[one.dst]:  # type: ignore[union-attr]
+                elif isinstance(one, Call | Attr | Enter) and one.dst in by_value:
+                    for site in by_value[one.dst]:
                         yield from self._returned(key, frame, one, site)
 
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
@@ -188,9 +206,21 @@ class Needs:
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
             hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
-            yield one.dst, Handle(Buffer(owner, one.name), EVERY, False, place, (touch,), None, (path_of(code.defined, one.base), owner), (hop,))
+            yield (
+                one.dst,
+                Handle(
+                    Buffer(owner, one.name),
+                    EVERY,
+                    False,
+                    place,
+                    (touch,),
+                    None,
+                    (path_of(code.defined, one.base), owner),
+                    (hop,),
+                ),
+            )
 
-    def _returned(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Iterator[tuple[Value, Handle]]:
+    def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
             return
         summary = self.summary(site.callee)
@@ -202,13 +232,18 @@ class Needs:
             bound = (receiver_path(frame.code, one), site.receiver)
             given = self._given(frame, one, site, handle.optional)
             gate = handle.gate or (given[0] if given else None)
-            yield one.dst, replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops))
+            yield (
+                one.dst,
+                replace(
+                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops)
+                ),
+            )
 
-    def _touched(self, frame: Frame, one: Call | Attr, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
+    def _touched(self, frame: Frame, one: Calling, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = called_name(frame.code, one)
         if site.receiver is None or not self._linker.context_of(site.receiver):
             return touches
-        if not self.is_accessor(name) and not (type(one) is Attr and self.is_buffer(name)):
+        if not self.is_accessor(name) and not (isinstance(one, Attr) and self.is_buffer(name)):
             return touches
         kind = "attribute" if site.implicit else "call"
         touch = Touch(frame.code.path, one.at.line, one.at.column, name, kind, site.receiver, site.callee[0])
@@ -216,14 +251,20 @@ class Needs:
 
     called_name = staticmethod(called_name)
 
-    def _call_hop(self, key: FrameKey, frame: Frame, one: Call | Attr, site: CallSite) -> Hop:
+    def _call_hop(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Hop:
         place = Place(frame.code.path, one.at.line, one.at.column, frame.code.name)
         return Hop(key, place, f"calls {_tail(site.callee[0])}")
 
     # ------------------------------------------------------------ uses
 
     def _follow(
-        self, key: FrameKey, frame: Frame, value: Value, handle: Handle, made: Summary, needs: dict[tuple[object, ...], Need]
+        self,
+        key: FrameKey,
+        frame: Frame,
+        value: Value,
+        handle: Handle,
+        made: Summary,
+        needs: dict[tuple[object, ...], Need],
     ) -> None:
         used = False
         for use, now in self._tracer.trace(key, value, handle):
@@ -261,20 +302,24 @@ class Needs:
         for site in self._graph.calls[key]:
             if site.callee not in self.relevant:
                 continue
-            call = frame.code.defined[site.value]
-            for need in self.summary(site.callee).needs[:MAX_NEEDS]:
+            call = calling(frame.code, site)
+            needs = self.summary(site.callee).needs
+            for need in needs[:MAX_NEEDS]:
                 yield self._need_into(key, frame, call, site, need), site
+            for need in needs[MAX_NEEDS:]:
+                for touch in need.touches:
+                    self._record(touch, Outcome("unknown", "limit", None, need, need.hops))
 
-    def _need_into(self, key: FrameKey, frame: Frame, call: object, site: CallSite, need: Need) -> Need:
+    def _need_into(self, key: FrameKey, frame: Frame, call: Calling, site: CallSite, need: Need) -> Need:
         callee = self._graph.code(site.callee)
         layer = layer_into(frame.code, call, callee.facts, need.layer, f"{site.value}!", implicit=site.implicit)
-        touches = self._touched(frame, call, site, need.touches)  # type: ignore[arg-type]
-        hop = self._call_hop(key, frame, call, site)  # type: ignore[arg-type]
+        touches = self._touched(frame, call, site, need.touches)
+        hop = self._call_hop(key, frame, call, site)
         optional = self._given(frame, call, site, need.optional)
         return replace(need, layer=layer, touches=touches, optional=optional, hops=(hop, *need.hops))
 
     def _given(
-        self, frame: Frame, call: object, site: CallSite, optional: tuple[tuple[Gate, str], ...]
+        self, frame: Frame, call: Calling, site: CallSite, optional: tuple[tuple[Gate, str], ...]
     ) -> tuple[tuple[Gate, str], ...]:
         """Of the gates that depend on an argument, those whose argument this call passes."""
         if not optional:
@@ -283,12 +328,19 @@ class Needs:
         return tuple((gate, why) for gate, why in optional if is_given(frame.code, arguments.get(gate.given)))
 
     def _settle(
-        self, key: FrameKey, frame: Frame, found: tuple[Need, CallSite], made: Summary, needs: dict[tuple[object, ...], Need]
+        self,
+        key: FrameKey,
+        frame: Frame,
+        found: tuple[Need, CallSite],
+        made: Summary,
+        needs: dict[tuple[object, ...], Need],
     ) -> None:
         need, site = found
-        receiver = receiver_path(frame.code, frame.code.defined[site.value])
+        receiver = receiver_path(frame.code, calling(frame.code, site))
         nearby = key[1] is not None or site.callee[1] is not None
-        self._settle_at(key, frame, need, (site.block, site.index), made, needs, bound=(receiver, site.receiver), nearby=nearby)
+        self._settle_at(
+            key, frame, need, (site.block, site.index), made, needs, bound=(receiver, site.receiver), nearby=nearby
+        )
 
     def _settle_at(
         self,
@@ -326,10 +378,15 @@ class Needs:
     def _meant(self, code: Code, near: list[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
         accessors = {
-            (one.at.line, one.at.column) for one in code.defined.values() if type(one) is Call and self.is_accessor(called_name(code, one))
+            (one.at.line, one.at.column)
+            for one in code.defined.values()
+            if isinstance(one, Call) and self.is_accessor(called_name(code, one))
         }
         return [
-            one for one in near if one.why not in ("layer", "unrelated") or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
+            one
+            for one in near
+            if one.why not in ("layer", "unrelated")
+            or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
@@ -347,7 +404,9 @@ class Needs:
         return None
 
     def _builds(self, frame: Frame, owner: Instance) -> bool:
-        return frame.context is not None and (frame.context == owner or owner.owner == frame.context or frame.context.owner == owner)
+        return frame.context is not None and (
+            frame.context == owner or owner.owner == frame.context or frame.context.owner == owner
+        )
 
     def _host_side(self, cls: str) -> bool:
         return any(self._is_host(base.rpartition(".")[2]) for base in self._linker.hierarchy.mro(cls))

@@ -1,8 +1,9 @@
-"""Symbolic values: which layer an expression names, and which object a receiver is, in terms of a function's parameters.
+"""Symbolic values: which layer an expression names and which object a receiver is, in the function's own terms.
 
 A *path* is a root (a parameter, or a value that cannot be looked behind) with the attributes read from it. A *layer
-expression* is a linear form over atoms; an atom is a path, or *derived*: the result of a call, a subscript or other arithmetic,
-which remembers the paths that it was computed from. Two forms are equal only if they are certainly the same number.
+expression* is a linear form over atoms; an atom is a path, or *derived*: the result of a call, a subscript or other
+arithmetic, which remembers the paths that it was computed from. Two forms are equal only if they are certainly the same
+number.
 """
 
 from __future__ import annotations
@@ -12,13 +13,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from auditor.facts import NOTHING, Attr, Await, Build, Call, Const, Declare, Item, Iterate, Name, Op, Param, Phi, Unpack, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Await,
+    Build,
+    Call,
+    Const,
+    Declare,
+    Item,
+    Iterate,
+    Name,
+    Op,
+    Param,
+    Phi,
+    Unpack,
+    Value,
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Path:
-    """``root.name.name…``. ``root`` is a parameter name, or ``%`` and the number of a value of ``function``, or the dotted name of a
-    module-level thing behind ``:``."""
+    """``root.name.name…``. ``root`` is a parameter name, or ``%`` and the number of a value of ``function``, or the
+    dotted name of a module-level thing behind ``:``."""
 
     root: str
     names: tuple[str, ...] = ()
@@ -61,11 +78,13 @@ class Layer:
     def __str__(self) -> str:
         if self.every:
             return "every layer"
-        parts = [f"{'' if index == 0 and factor > 0 else '+' if factor > 0 else '-'}{'' if abs(factor) == 1 else abs(factor)}{atom}"
-                 for index, (atom, factor) in enumerate(self.terms)]
-        if self.constant or not parts:
-            parts.append(f"{self.constant:+d}" if parts else str(self.constant))
-        return "".join(parts)
+        signed = [
+            f"{'-' if factor < 0 else '+'}{'' if abs(factor) == 1 else abs(factor)}{atom}"
+            for atom, factor in self.terms
+        ]
+        if self.constant or not signed:
+            signed.append(f"{self.constant:+d}")
+        return "".join(signed).removeprefix("+")
 
     def plus(self, other: Layer, sign: int = 1) -> Layer:
         factors: dict[Atom, int] = dict(self.terms)
@@ -88,8 +107,10 @@ class Layer:
 
     @property
     def plain(self) -> bool:
-        """Whether it is one parameter, as it was given (or a shift of it): two different ones are two different layers."""
-        return len(self.terms) == 1 and all(isinstance(atom, Path) and not atom.names and atom.root[0] not in "%!:" for atom, _ in self.terms)
+        """Whether it is one parameter, as it was given (or a shift of it): two of them are two layers."""
+        return len(self.terms) == 1 and all(
+            isinstance(atom, Path) and not atom.names and atom.root[0] not in "%!:" for atom, _ in self.terms
+        )
 
     @property
     def derived(self) -> bool:
@@ -107,13 +128,13 @@ LAYER_COUNTS = ("num_layers", "layer_num", "num_hidden_layers")
 def path_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> Path:
     """The path that ``value`` was read by."""
     one = defined.get(value)
-    if type(one) is Attr:
+    if isinstance(one, Attr):
         return path_of(defined, one.base, depth + 1).child(one.name)
-    if type(one) is Param:
+    if isinstance(one, Param):
         return Path(one.name)
-    if type(one) is Declare and one.source != NOTHING:
+    if isinstance(one, Declare) and one.source != NOTHING:
         return path_of(defined, one.source, depth + 1)
-    if type(one) is Name:
+    if isinstance(one, Name):
         return Path(f":{one.name}")
     return Path(f"%{value}")
 
@@ -123,17 +144,17 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
     one = defined.get(value)
     if depth > 12:
         return Layer(((Path(f"%{value}"), 1),))
-    if type(one) is Const and isinstance(one.value, int) and not isinstance(one.value, bool):
+    if isinstance(one, Const) and isinstance(one.value, int) and not isinstance(one.value, bool):
         return Layer((), one.value)
-    if type(one) is Op and one.operator in ("+", "-") and len(one.operands) == 2:
+    if isinstance(one, Op) and one.operator in ("+", "-") and len(one.operands) == 2:
         left, right = (layer_of(defined, operand, depth + 1) for operand in one.operands)
         made = left.plus(right, 1 if one.operator == "+" else -1)
         last = one.operator == "-" and right == Layer((), 1) and _is_count(left)
         return Layer(made.terms, made.constant, last=last)
-    if type(one) in (Call, Item, Op, Unpack, Build, Await, Iterate):
+    if isinstance(one, Call | Item | Op | Unpack | Build | Await | Iterate):
         sources = tuple(sorted(_sources(defined, value, depth + 1)))
         return Layer(((Derived(f"%{value}", sources), 1),))
-    if type(one) is Phi:
+    if isinstance(one, Phi):
         return _phi(defined, one, depth)
     return Layer(((path_of(defined, value), 1),))
 
@@ -148,8 +169,11 @@ def _phi(defined: Mapping[Value, object], one: Phi, depth: int) -> Layer:
 
 
 def _is_count(layer: Layer) -> bool:
-    return len(layer.terms) == 1 and isinstance(layer.terms[0][0], Path) and layer.terms[0][0].names[-1:] != () and (
-        layer.terms[0][0].names[-1] in LAYER_COUNTS
+    return (
+        len(layer.terms) == 1
+        and isinstance(layer.terms[0][0], Path)
+        and layer.terms[0][0].names[-1:] != ()
+        and (layer.terms[0][0].names[-1] in LAYER_COUNTS)
     )
 
 
@@ -158,21 +182,21 @@ def _sources(defined: Mapping[Value, object], value: Value, depth: int) -> froze
     one = defined.get(value)
     if depth > 12:
         return frozenset()
-    if type(one) is Call:
+    if isinstance(one, Call):
         parts = [argument.value for argument in one.arguments]
-    elif type(one) is Item:
+    elif isinstance(one, Item):
         parts = [one.index]
-    elif type(one) is Unpack:
+    elif isinstance(one, Unpack):
         parts = [one.source]
-    elif type(one) is Op:
+    elif isinstance(one, Op):
         parts = list(one.operands)
-    elif type(one) is Build:
+    elif isinstance(one, Build):
         parts = [part for part in one.elements if part != NOTHING]
-    elif type(one) is Await:
+    elif isinstance(one, Await):
         parts = [one.value]
-    elif type(one) is Phi:
+    elif isinstance(one, Phi):
         parts = [part for _, part in one.choices if part not in (NOTHING, value)]
-    elif type(one) in (Const, Iterate):
+    elif isinstance(one, Const | Iterate):
         return frozenset()
     else:
         return frozenset({path_of(defined, value)})
@@ -180,15 +204,16 @@ def _sources(defined: Mapping[Value, object], value: Value, depth: int) -> froze
 
 
 def substitute(layer: Layer, argument: Callable[[str], Layer | None], mark: str) -> Layer:
-    """``layer`` of a callee in the caller's terms. ``argument`` gives the caller's expression of a parameter, None for what the
-    callee alone knows (then the atom is kept, marked so that it equals nothing of the caller)."""
+    """``layer`` of a callee in the caller's terms. ``argument`` gives the caller's expression of a parameter, None for
+    what the callee alone knows (then the atom is kept, marked so that it equals nothing of the caller)."""
     made = Layer((), layer.constant)
     for atom, factor in layer.terms:
         replaced = _replace(atom, argument, mark)
         for _ in range(abs(factor)):
             made = made.plus(replaced, 1 if factor > 0 else -1)
     moved = Layer(made.terms, made.constant, layer.last, layer.every)
-    return SOME if moved.foreign and not moved.roots() - _foreign_roots(moved) else moved
+    hidden = moved.foreign and not moved.last and not moved.roots() - _foreign_roots(moved)
+    return SOME if hidden else moved
 
 
 def _foreign_roots(layer: Layer) -> frozenset[Path]:
@@ -214,7 +239,8 @@ def _replace(atom: Atom, argument: Callable[[str], Layer | None], mark: str) -> 
 def without_first_layer(layer: Layer) -> Layer:
     """``layer`` freed of "minus the first layer of some object": a local index made global."""
     kept = tuple(
-        (atom, factor) for atom, factor in layer.terms
+        (atom, factor)
+        for atom, factor in layer.terms
         if not (isinstance(atom, Path) and atom.names[-1:] and atom.names[-1] in FIRST_LAYER and factor < 0)
     )
     return layer if len(kept) == len(layer.terms) else Layer(kept, layer.constant, layer.last, layer.every)
@@ -227,7 +253,8 @@ def readable(layer: Layer) -> str:
 
 
 def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:
-    """Whether a wait for ``held`` orders a read of ``needed``: True, False (provably not), None (cannot tell), with the reason.
+    """Whether a wait for ``held`` orders a read of ``needed``: True, False (provably not), None (cannot tell), with the
+    reason.
 
     Loads complete in layer order, so a wait covers every lower layer and the last layer covers all (DESIGN.md §2.3).
     """

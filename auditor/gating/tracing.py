@@ -1,5 +1,5 @@
-"""Where a handle goes inside a function: through aliases, views and calls to the uses that read elements, and to those that
-read only shape, address or name (DESIGN.md §2.11)."""
+"""Where a handle goes inside a function: through aliases, views and calls to the uses that read elements, and to those
+that read only shape, address or name (DESIGN.md §2.11)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from auditor.gating.held import arguments_of
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
 from auditor.gating.values import ESCAPES, Buffer, Handle, Place
-from auditor.link import Code, Frame, Instance
+from auditor.link import Code, Instance
 from auditor.spec import EngineSpec
 
 Step: TypeAlias = tuple[str, Value, Handle]
@@ -85,7 +85,8 @@ class Tracer:
                         yield Use(kind, user.block, user.index, at.line, at.column, what), now
 
     def confidence(self, key: FrameKey, use: Use) -> str:
-        """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only write."""
+        """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only
+        write."""
         code = self._graph.code(key)
         block = code.facts.blocks[use.block]
         one = block.instructions[use.index] if use.index < len(block.instructions) else None
@@ -152,7 +153,11 @@ class Tracer:
     def _calls(self, code: Code, one: Attr) -> list[Call]:
         """The calls of an attribute."""
         table = self.users(code).get(one.dst, ())
-        return [user.instruction for user in table if isinstance(user.instruction, Call) and user.instruction.func == one.dst]
+        return [
+            user.instruction
+            for user in table
+            if isinstance(user.instruction, Call) and user.instruction.func == one.dst
+        ]
 
     def _subscript(self, code: Code, one: Item, value: Value, handle: Handle) -> Iterable[Step]:
         if one.base != value:
@@ -197,7 +202,9 @@ class Tracer:
                 found.append(("store", NOTHING, handle))
                 continue
             kinds = sorted(self._argument_kinds(key, code, one, value))
-            found.extend(("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in kinds)
+            found.extend(
+                ("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in kinds
+            )
         return found
 
     def _argument_kinds(self, key: FrameKey, code: Code, one: Call, value: Value) -> frozenset[str]:

@@ -16,7 +16,7 @@ class User(NamedTuple):
     """An instruction (or a terminator, then ``index`` is behind the last) that uses a value."""
 
     block: int
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
     instruction: object
 
 
@@ -81,7 +81,21 @@ def _operands(one: object) -> Iterator[Value]:
 
 
 METADATA_CALLS = frozenset(
-    {"len", "isinstance", "hasattr", "id", "type", "print", "repr", "str", "issubclass", "callable", "bool", "range", "format"}
+    {
+        "len",
+        "isinstance",
+        "hasattr",
+        "id",
+        "type",
+        "print",
+        "repr",
+        "str",
+        "issubclass",
+        "callable",
+        "bool",
+        "range",
+        "format",
+    }
 )
 """Builtins that read no element of a tensor."""
 
@@ -89,9 +103,56 @@ ALIAS_CALLS = frozenset({"list", "tuple", "zip", "enumerate", "reversed", "iter"
 """Builtins whose result holds or is what they were given."""
 
 READS = frozenset(
-    "to cpu cuda clone contiguous item tolist numpy float half double bfloat16 int long sum mean max min amax amin abs norm "
-    "index_select gather take take_along_dim masked_select matmul mm bmm add sub mul div eq ne any all isnan type "
-    "nonzero unique sort topk argmax argmin repeat repeat_interleave".split()
+    {
+        "to",
+        "cpu",
+        "cuda",
+        "clone",
+        "contiguous",
+        "item",
+        "tolist",
+        "numpy",
+        "float",
+        "half",
+        "double",
+        "bfloat16",
+        "int",
+        "long",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "abs",
+        "norm",
+        "index_select",
+        "gather",
+        "take",
+        "take_along_dim",
+        "masked_select",
+        "matmul",
+        "mm",
+        "bmm",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "eq",
+        "ne",
+        "any",
+        "all",
+        "isnan",
+        "type",
+        "nonzero",
+        "unique",
+        "sort",
+        "topk",
+        "argmax",
+        "argmin",
+        "repeat",
+        "repeat_interleave",
+    }
 )
 """Tensor methods that read elements: they make an element read of whatever they are called on."""
 

@@ -10,7 +10,6 @@ from auditor.callgraph import FrameKey
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
 
-
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 
@@ -37,9 +36,9 @@ class Place:
 class Gate:
     """A wait that has happened: for ``layer`` on the counter of ``owners`` (None: on a counter object itself).
 
-    ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object at
-    that path is one of those. ``given`` names the parameter that must not be None for it to happen; ``noop`` that nothing
-    happens. ``chain`` are the calls down to the primitive, outermost first.
+    ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object
+    at that path is one of those. ``given`` names the parameter that must not be None for it to happen; ``noop`` that
+    nothing happens. ``chain`` are the calls down to the primitive, outermost first.
     """
 
     owners: frozenset[Instance] | None
@@ -109,9 +108,9 @@ class Hop:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it already
-    (with why its layer covers): whatever reads it later is behind that gate. ``bound``: the path that its owner, or the
-    receiver it was got from, has in the function at hand, and which object that is."""
+    """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it
+    already (with why its layer covers): whatever reads it later is behind that gate. ``bound``: the path that its
+    owner, or the receiver it was got from, has in the function at hand, and which object that is."""
 
     buffer: Buffer
     layer: Layer
@@ -127,8 +126,8 @@ class Handle:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """An element read that no gate covers yet, in the terms of the function at hand. ``hops`` lead from this function down
-    to the read; ``near`` are gates met on the way that did not do."""
+    """An element read that no gate covers yet, in the terms of the function at hand. ``hops`` lead from this function
+    down to the read; ``near`` are gates met on the way that did not do."""
 
     buffer: Buffer
     layer: Layer
@@ -153,7 +152,8 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one touch on one path. ``verdict``: gated (with ``gate`` and ``why``), exempt (``why`` the reason), ungated (``need``)."""
+    """What became of one touch on one path. ``verdict``: gated (with ``gate`` and ``why``), exempt (``why`` the
+    reason), ungated (``need``)."""
 
     verdict: str
     why: str

@@ -401,3 +401,65 @@ def test_a_helper_of_one_pool_is_not_that_of_another() -> None:
     """
     assert reader(code, pool) == "gated"
     assert reader(code, pool, "helper") == "gated"
+
+
+# ------------------------------------------------------------------ cycles, limits, with
+
+
+@pytest.mark.parametrize("names", ["abcd", "dcba", "bdac", "cadb"])
+@pytest.mark.parametrize("entered", range(4))
+def test_a_read_in_a_cycle_reaches_whoever_enters_it(names: str, entered: int) -> None:
+    """The entry waits for another layer; the read is three calls round the cycle."""
+    functions = [f"walk_{name}" for name in names]
+    cycle = "".join(
+        f"def {one}(pool, layer_id, depth, q):\n    {'q @ pool.get_key_buffer(layer_id)  # here' if not index else 'pass'}\n"
+        f"    return {functions[(index + 1) % 4]}(pool, layer_id, depth - 1, q) if depth else q\n\n"
+        for index, one in enumerate(functions)
+    )
+    top = f"def top(pool, layer_id, q):\n    WAIT\n    return {functions[entered]}(pool, layer_id, 9, q)\n"
+    for wait, expected in (("pool.wait(layer_id)", "gated"), ("pool.wait(layer_id - 1)", "wrong-layer-gate")):
+        assert reader(cycle + top.replace("WAIT", wait)) == expected
+
+
+def test_more_needs_than_are_followed_are_told() -> None:
+    """What a limit leaves out is unknown, never passed silently."""
+    reads = "".join(f"    q @ pool.get_key_buffer(layer_id + {number})\n" for number in range(450))
+    code = f"def many(pool, layer_id, q):\n{reads}\ndef top(pool, layer_id, q):\n    pool.wait(layer_id + 999)\n    many(pool, layer_id, q)\n"
+    found = judged(engine(WAIT + READ, code + SETUP))
+    verdicts = {one.verdict for one in found.judgement.sites if one.function == "m.many"}
+    assert verdicts == {"gated", "unknown"}
+
+
+def test_a_with_block_that_reads() -> None:
+    code = """
+    class Session:
+        def __init__(self, pool):
+            self.pool = pool
+        def __enter__(self):
+            return self.pool.get_key_buffer(0)  # here
+        def __exit__(self, *why):
+            pass
+
+    def top(pool, layer_id, q):
+        with Session(pool) as keys:
+            q @ keys
+    """
+    assert reader(code) == "ungated-access"
+    assert reader(code, GATED) == "gated"
+
+
+def test_a_with_block_that_waits() -> None:
+    code = """
+    class Waited:
+        def __init__(self, pool):
+            self.pool = pool
+        def __enter__(self):
+            self.pool.layer_transfer_counter.wait_until(self.pool.layer_num - 1)
+        def __exit__(self, *why):
+            pass
+
+    def top(pool, layer_id, q):
+        with Waited(pool):
+            return q @ pool.get_key_buffer(layer_id)  # here
+    """
+    assert reader(code) == "gated"

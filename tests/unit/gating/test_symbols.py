@@ -192,6 +192,7 @@ def test_an_attribute_of_a_path_is_a_longer_path() -> None:
 def test_last_and_every_stay() -> None:
     assert into(Layer((), 0, last=True)).last
     assert into(EVERY).every
+    assert into(Layer(((Path("self", ("layer_num",)), 1),), -1, last=True)).last
 
 
 def test_what_only_the_callee_knows_equals_nothing_of_the_caller() -> None:
