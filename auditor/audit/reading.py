@@ -94,11 +94,10 @@ class Reader:
         return tuple(ReportedProblem(path, line, what, self._matters(path)) for path, line, what in sorted(found))
 
     def _matters(self, path: str) -> bool:
-        """Whether a file with a problem could hold a pool, gate or accessor. One that cannot be looked into could."""
+        """Whether a file with a problem mentions a pool, gate or accessor, also where it is too large to be read."""
         if path not in self._known:
             return False  # a link or folder that is no file of the tree
-        content = self._tree.read(path)
-        return content is None or self.mentions(content)
+        return self._tree.search(path, self._seeds)
 
 
 def _vocabulary(spec: EngineSpec) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:

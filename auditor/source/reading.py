@@ -33,6 +33,25 @@ def read_file(file: str, limit: int) -> bytes:
     raise Unreadable("changed while it was read, twice; left out")
 
 
+def head_matches(file: str, pattern: re.Pattern[bytes], most: int = 64_000_000) -> bool:
+    """Whether ``pattern`` occurs in the first ``most`` bytes of a regular file too large to be read whole."""
+    try:
+        descriptor = os.open(file, _FLAGS)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return False
+            tail, done = b"", 0
+            while done < most and (chunk := os.read(descriptor, 1_000_000)):
+                if pattern.search(tail + chunk):
+                    return True
+                tail, done = chunk[-200:], done + len(chunk)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return False  # what cannot be opened is a problem already
+    return False
+
+
 def decode(data: bytes) -> str:
     """Decode Python source as declared (byte order mark, coding line, else UTF-8); what does not decode is replaced."""
     if data.startswith(codecs.BOM_UTF8):

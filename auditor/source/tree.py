@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from auditor.errors import UnreadableRoot, UsageError
 from auditor.source import reading
 from auditor.source.display import display
 from auditor.source.modules import ModuleNames
-from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, megabytes, read_file, split_lines
+from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, head_matches, megabytes, read_file, split_lines
 from auditor.source.roles import ROLES, role_teller
 from auditor.source.selection import Selection, select_file, select_folder
 from auditor.source.words import WordIndex
@@ -112,6 +113,11 @@ class SourceTree:
                 contents[path] = None
                 self._memory.problems.add(Problem(path, 1, str(reason)))
         return contents[path]
+
+    def search(self, path: str, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the file holds ``pattern``, also where it is too large to be read."""
+        data = self.read(path)
+        return head_matches(self._places[path].target, pattern) if data is None else bool(pattern.search(data))
 
     def digest(self, path: str) -> str:
         """Return a hash of the content, "" where it cannot be read."""

@@ -53,9 +53,6 @@ TOO_LARGE = MALFORMED["one line of 5 MB"][0]
 
 @each
 def test_a_relevant_file_makes_the_audit_incomplete(request, tree, undisturbed, content, words):
-    if content is TOO_LARGE:
-        why = "auditor/audit.py: relevant() says no of a file too large to be read, although it mentions an accessor"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
     (tree / BAD).write_bytes(RELEVANT + content)
     done = check(tree)
     assert list(done.problems()) == [BAD]
@@ -147,7 +144,6 @@ def fifo(tree: Path, outside: Path) -> str:
 
 
 @pytest.mark.parametrize("make", [link_loop, link_out, folder_link_out, dangling, fifo])
-@pytest.mark.xfail(strict=True, reason="auditor/audit.py: relevant() reads what is no file of the tree: KeyError")
 def test_what_is_no_regular_file_is_listed_and_not_read(tree, undisturbed, tmp_path, make):
     outside = tmp_path / "outside"
     outside.mkdir()

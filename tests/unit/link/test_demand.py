@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from auditor.link import Linker, Needs, link_on_demand
+from auditor.link import Linker, Needs, Words, link_on_demand
 from tests.unit.link.programs import facts, link, probe
 
 POOL = "class KPool:\n    def get_k(self): return 1\n"
@@ -14,7 +14,7 @@ def asked(*sources: str) -> list[Needs]:
     seen: list[Needs] = []
     modules = [facts(f"m{number}", text) for number, text in enumerate(sources)]
     linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith("Pool"))
-    link_on_demand(linker, modules, lambda wanted: seen.append(wanted) or (), lambda name: name.startswith("get_"))
+    link_on_demand(linker, modules, lambda wanted: seen.append(wanted) or (), Words(lambda name: name.startswith("get_"), lambda _: False))
     return seen
 
 
