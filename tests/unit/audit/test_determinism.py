@@ -1,3 +1,4 @@
+# a program a line reads better than a program torn apart
 """The same input gives the same bytes: over hash seeds, orders of files, numbers of workers, where the tree lies."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
 """Small engines, judged: what the tests of gating, checks and triage share. ``judged`` is the one place that calls the code."""
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from auditor.callgraph import CallGraph, freeze
 from auditor.checks import Finding, check
 from auditor.extract import extract
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
-from auditor.link import Hierarchy, Linker, link_on_demand
+from auditor.link import Hierarchy, Linker, Words, link_on_demand
 from auditor.spec import EngineSpec, find_pack, matcher
 
-ENGINE = '''
+ENGINE = """
 import torch
 
 class Counter:
@@ -37,7 +38,7 @@ class Controller:
     def __init__(self, pool):
         self.counter = Counter(4)
         pool.register_layer_transfer_counter(self.counter)
-'''
+"""
 """What every engine has: a counter, the root of the pools, a loader that arms its pool."""
 
 
@@ -132,8 +133,10 @@ class Judged:
         """What the counters of the objects of a class (by its short name) are."""
         kinds = {
             self.judgement.armed.state(one).kind
-            for name, made in self.linker.instances.items() if name.rpartition(".")[2] == cls
-            for one in made if not one.anonymous
+            for name, made in self.linker.instances.items()
+            if name.rpartition(".")[2] == cls
+            for one in made
+            if not one.anonymous
         }
         assert len(kinds) == 1, kinds
         return kinds.pop()
@@ -144,7 +147,9 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
     named = {"m": sources} if isinstance(sources, str) else sources
     spec = spec or find_pack("sglang")
     texts = {f"{name.replace('.', '/')}.py": text for name, text in named.items()}
-    modules = [extract(path, name, False, text.encode()) for (path, text), name in zip(texts.items(), named, strict=True)]
+    modules = [
+        extract(path, name, False, text.encode()) for (path, text), name in zip(texts.items(), named, strict=True)
+    ]
     pool, host, accessor = matcher(spec.pools), matcher(spec.host_side), matcher(spec.accessors)
 
     def tracked(cls: str, hierarchy: Hierarchy) -> bool:
@@ -152,7 +157,7 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
         return not any(map(host, names)) and any(map(pool, names))
 
     linker = Linker({one.module: one.path for one in modules}, tracked)
-    link_on_demand(linker, modules, lambda _: (), accessor)
+    link_on_demand(linker, modules, lambda _: (), Words(accessor, matcher(spec.buffers)))
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
     return Judged(texts, judgement, check(judgement), graph, linker)

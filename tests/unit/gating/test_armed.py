@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
 """Which objects have a counter: registrations, order, refusals, assignments (DESIGN.md §2.5)."""
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def test_armed_inner_then_wrapper() -> None:
     assert found.state("KeyPool") == "disarmed"
 
 
-@pytest.mark.xfail(strict=True, reason="a wrapper's None counts as last, wherever the calls stand (§2.5: expand callees in place)")
+@pytest.mark.xfail(
+    strict=True, reason="a wrapper's None counts as last, wherever the calls stand (§2.5: expand callees in place)"
+)
 def test_armed_wrapper_then_inner() -> None:
     found = judged(wrapped(arm="Controller(pool)\n    Controller(pool.inner)"))
     assert found.state("KeyPool") == "armed"

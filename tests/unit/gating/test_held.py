@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
 """Which gates are held at a read: branches, exits, loops, handlers, calls."""
 
 from __future__ import annotations
@@ -119,7 +120,12 @@ def test_a_callee_acquires(helpers: str, call: str) -> None:
 
 
 def test_the_chain_of_a_gate_leads_to_the_primitive() -> None:
-    found = judged(engine(accessor("self.deeper(layer_id)\nREAD", WAIT, "def deeper(self, layer_id):\n    self.wait(layer_id)\n"), SERVE))
+    found = judged(
+        engine(
+            accessor("self.deeper(layer_id)\nREAD", WAIT, "def deeper(self, layer_id):\n    self.wait(layer_id)\n"),
+            SERVE,
+        )
+    )
     gates = [gate for binding in found.bindings() for gate, _ in binding.gates]
     assert gates
     for gate in gates:
@@ -216,7 +222,9 @@ def test_recursion_ends_and_justifies_nothing() -> None:
     assert answer(pool) == "ungated-access"
 
 
-@pytest.mark.xfail(strict=True, reason="a recursive call acquires nothing in the first round, so the meet loses the base case")
+@pytest.mark.xfail(
+    strict=True, reason="a recursive call acquires nothing in the first round, so the meet loses the base case"
+)
 def test_recursion_with_a_wait_in_its_base_case() -> None:
     wait = f"def wait(self, layer_id, depth=3):\n    if depth:\n        self.wait(layer_id, depth - 1)\n    else:\n        {W}\n"
     assert answer(accessor("self.wait(layer_id)\nREAD", wait)) == "gated"
@@ -268,5 +276,7 @@ def waits(function):
     return wrapper
 
 class KeyPool(KVCache):"""
-    text = engine(pool, SERVE.replace("(layer_id)\n", "(layer_id)  # here\n")).replace("\nclass KeyPool(KVCache):", decorator)
+    text = engine(pool, SERVE.replace("(layer_id)\n", "(layer_id)  # here\n")).replace(
+        "\nclass KeyPool(KVCache):", decorator
+    )
     assert judged(text).answer() == "gated"

@@ -10,12 +10,25 @@ from hypothesis import strategies as st
 
 from auditor.extract import extract
 from auditor.facts import Call, Name
-from auditor.gating.symbols import EVERY, SOME, Derived, Layer, Path, covers, layer_of, path_of, substitute, without_first_layer
+from auditor.gating.symbols import (
+    EVERY,
+    SOME,
+    Derived,
+    Layer,
+    Path,
+    covers,
+    layer_of,
+    path_of,
+    substitute,
+    without_first_layer,
+)
 
 NAMES = st.sampled_from(["layer_id", "index", "i", "other"])
 PATHS = st.builds(Path, NAMES, st.sampled_from([(), ("layer_id",), ("start_layer",), ("a", "b")]))
 DERIVED = st.builds(
-    Derived, st.sampled_from(["%7", "%8"]), st.lists(PATHS, max_size=2, unique=True).map(lambda found: tuple(sorted(found)))
+    Derived,
+    st.sampled_from(["%7", "%8"]),
+    st.lists(PATHS, max_size=2, unique=True).map(lambda found: tuple(sorted(found))),
 )
 ATOMS = st.one_of(PATHS, DERIVED)
 FACTORS = st.integers(-3, 3).filter(bool)
@@ -76,7 +89,11 @@ def test_a_form_has_each_atom_once_and_no_zero_factor(one: Layer) -> None:
 
 def layer(expression: str, parameters: str = "self, layer_id, index, pool, table, flag", before: str = "") -> Layer:
     """The form of an expression in a function of these parameters."""
-    lines = [f"def f({parameters}):", *(f"    {line}" for line in dedent(before).splitlines()), f"    probe({expression})"]
+    lines = [
+        f"def f({parameters}):",
+        *(f"    {line}" for line in dedent(before).splitlines()),
+        f"    probe({expression})",
+    ]
     module = extract("m.py", "m", False, "\n".join(lines).encode())
     function = next(one for one in module.functions if one.name == "f")
     defined = {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
@@ -120,7 +137,9 @@ def test_locals_are_what_they_were_given(before: str, expression: str, same: str
     assert layer(expression, before=before) == layer(same)
 
 
-@pytest.mark.parametrize("expression", ["table[layer_id]", "index(layer_id)", "layer_id // 2", "layer_id % 2", "layer_id * 2", "-layer_id"])
+@pytest.mark.parametrize(
+    "expression", ["table[layer_id]", "index(layer_id)", "layer_id // 2", "layer_id % 2", "layer_id * 2", "-layer_id"]
+)
 def test_computed_numbers_remember_what_from(expression: str) -> None:
     found = layer(expression)
     assert found.derived
@@ -138,12 +157,16 @@ def test_two_values_of_a_variable_are_no_one_layer() -> None:
     assert found.roots() == {Path("layer_id"), Path("index")}
 
 
-@pytest.mark.parametrize("expression", ["self.layer_num - 1", "pool.num_layers - 1", "self.config.num_hidden_layers - 1"])
+@pytest.mark.parametrize(
+    "expression", ["self.layer_num - 1", "pool.num_layers - 1", "self.config.num_hidden_layers - 1"]
+)
 def test_the_last_layer(expression: str) -> None:
     assert layer(expression).last
 
 
-@pytest.mark.parametrize("expression", ["self.layer_num", "self.layer_num - 2", "layer_id - 1", "self.head_num - 1", "self.layer_num + 1"])
+@pytest.mark.parametrize(
+    "expression", ["self.layer_num", "self.layer_num - 2", "layer_id - 1", "self.head_num - 1", "self.layer_num + 1"]
+)
 def test_not_the_last_layer(expression: str) -> None:
     assert not layer(expression).last
 

@@ -86,15 +86,25 @@ def test_metadata_needs_none(statement: str) -> None:
     assert use(statement) == "exempt: metadata"
 
 
-@pytest.mark.parametrize("statement", ["return buf.data_ptr()", "return buf.view(-1).data_ptr()", "return buf[0].data_ptr()"])
+@pytest.mark.parametrize(
+    "statement", ["return buf.data_ptr()", "return buf.view(-1).data_ptr()", "return buf[0].data_ptr()"]
+)
 def test_an_address_needs_none(statement: str) -> None:
     assert use(statement) == "exempt: address"
 
 
 @pytest.mark.parametrize(
     "statement",
-    ["buf[loc] = x", "buf[loc, 0] = x", "buf.view(-1, 8)[loc] = x", "buf.copy_(x)", "buf[:4].copy_(x)", "buf.zero_()", "buf[loc].copy_(x)",
-     "buf.index_copy_(0, loc, x)"],
+    [
+        "buf[loc] = x",
+        "buf[loc, 0] = x",
+        "buf.view(-1, 8)[loc] = x",
+        "buf.copy_(x)",
+        "buf[:4].copy_(x)",
+        "buf.zero_()",
+        "buf[loc].copy_(x)",
+        "buf.index_copy_(0, loc, x)",
+    ],
 )
 def test_a_store_needs_none(statement: str) -> None:
     assert use(statement) == "exempt: store"

@@ -1,3 +1,4 @@
+# a program a line reads better than a program torn apart
 """The lattice of held gates: laws of ``meet``."""
 
 from __future__ import annotations

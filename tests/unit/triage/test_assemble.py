@@ -1,3 +1,4 @@
+# ruff: noqa: E501  # a program a line reads better than a program torn apart
 """The report of a judgement: merged bindings, the worst verdict, ids, sums."""
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def site(report: Report, function: str, name: str = "get_key_buffer") -> Site:
     return found
 
 
-@pytest.mark.xfail(strict=True, reason="gates of different objects are never equal, so bindings of two objects are not merged")
+@pytest.mark.xfail(
+    strict=True, reason="gates of different objects are never equal, so bindings of two objects are not merged"
+)
 def test_equal_bindings_are_merged(report) -> None:
     code = """
 def two(flag, layer_id, q):
@@ -55,9 +58,13 @@ def two(flag, layer_id, q):
     assert binding.verdict == "gated"
 
 
-@pytest.mark.xfail(strict=True, reason="gates of different objects are never equal, so bindings of two objects are not merged")
+@pytest.mark.xfail(
+    strict=True, reason="gates of different objects are never equal, so bindings of two objects are not merged"
+)
 def test_subclasses_with_one_method_are_merged(report) -> None:
-    code = "class Small(KeyPool):\n    pass\n" + MIXED.replace("class Late(KVCache)", "class Unused(KVCache)").replace("Late(4)", "Small(4)")
+    code = "class Small(KeyPool):\n    pass\n" + MIXED.replace("class Late(KVCache)", "class Unused(KVCache)").replace(
+        "Late(4)", "Small(4)"
+    )
     (binding,) = site(report(engine(GATED, code)), "mixed").bindings
     assert binding.classes == ("engine.KeyPool", "engine.Small")
     assert binding.method == "engine.KeyPool.get_key_buffer"
@@ -65,7 +72,10 @@ def test_subclasses_with_one_method_are_merged(report) -> None:
 
 def test_different_verdicts_stay_apart(report) -> None:
     bindings = site(report(engine(GATED, MIXED)), "mixed").bindings
-    assert [(one.verdict, one.classes) for one in bindings] == [("ungated", ("engine.Late",)), ("gated", ("engine.KeyPool",))]
+    assert [(one.verdict, one.classes) for one in bindings] == [
+        ("ungated", ("engine.Late",)),
+        ("gated", ("engine.KeyPool",)),
+    ]
 
 
 def test_a_site_is_as_bad_as_its_worst_binding(report) -> None:
@@ -86,7 +96,9 @@ def test_sums(report) -> None:
 
 
 def test_reasons_of_unknown_are_counted(report) -> None:
-    made = report(engine(GATED, SERVE + "\ndef lost(x, layer_id, q):\n    return q @ x.y.z().get_key_buffer(layer_id)\n"))
+    made = report(
+        engine(GATED, SERVE + "\ndef lost(x, layer_id, q):\n    return q @ x.y.z().get_key_buffer(layer_id)\n")
+    )
     assert made.stats.verdicts["unknown"] == 1
     assert made.stats.unknown_reasons == {"receiver-unresolved": 1}
 
@@ -118,7 +130,10 @@ def test_an_ungated_site_has_its_check_and_a_witness(report) -> None:
 @pytest.mark.xfail(strict=True, reason="the first check told at a site marks all its bindings")
 def test_two_findings_at_a_site_each_mark_their_binding(report) -> None:
     """A binding names the check that tells it, not one of another binding."""
-    code = MIXED.replace("def get_key_buffer(self, layer_id):\n        return", "def get_key_buffer(self, layer_id):\n        if q:\n            self.layer_transfer_counter.wait_until(layer_id)\n        return")
+    code = MIXED.replace(
+        "def get_key_buffer(self, layer_id):\n        return",
+        "def get_key_buffer(self, layer_id):\n        if q:\n            self.layer_transfer_counter.wait_until(layer_id)\n        return",
+    )
     bindings = site(report(engine(READ, code)), "mixed").bindings
     checks = {one.classes[0].rpartition(".")[2]: one.check for one in bindings}
     assert checks == {"KeyPool": "ungated-access", "Late": "gate-on-some-paths"}
@@ -145,7 +160,7 @@ def test_the_scenario_of_a_binding_is_one_of_the_report(report) -> None:
 
 
 def test_an_open_receiver_is_gated_and_open(report) -> None:
-    """"gated for all N known classes; open at …" (DESIGN.md §3)."""
+    """Gated for all N known classes; open at … (DESIGN.md §3)."""
     code = """
 import plugin
 
@@ -185,7 +200,14 @@ def test_an_engine_without_a_site(tmp_path: Path) -> None:
 
 
 def test_findings_of_the_report_are_in_order(report) -> None:
-    made = report(engine(READ, MIXED + SERVE + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n"))
+    made = report(
+        engine(
+            READ,
+            MIXED
+            + SERVE
+            + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n",
+        )
+    )
     order = ("error", "warning", "note")
     assert len(made.findings) > 1
     assert all(order.index(left.severity) <= order.index(right.severity) for left, right in pairwise(made.findings))

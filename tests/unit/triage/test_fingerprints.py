@@ -70,11 +70,18 @@ EDITS: dict[str, Callable[[str], str]] = {
     "a local renamed": lambda text: text.replace("storage", "rows_of_keys").replace("result", "product"),
     "a parameter renamed": lambda text: text.replace("rows", "count"),
     "a function added": lambda text: text + "\ndef unrelated(x):\n    return x\n",
-    "a class added in front": lambda text: text.replace("class PlainPool", "class Unrelated:\n    x = 1\n\nclass PlainPool"),
+    "a class added in front": lambda text: text.replace(
+        "class PlainPool", "class Unrelated:\n    x = 1\n\nclass PlainPool"
+    ),
     "a caller added": lambda text: text + "\ndef more(layer_id, q):\n    return serve(layer_id, q)\n",
     "a reader added": lambda text: text + PARTS["plain reader"].replace("serve", "serve_again"),
-    "split over lines": lambda text: text.replace("q @ pool.get_key_buffer(layer_id)\n", "(\n        q\n        @ pool.get_key_buffer(\n            layer_id)\n    )\n"),
-    "an annotation": lambda text: text.replace("def get_key_buffer(self, layer_id):", "def get_key_buffer(self, layer_id: int):"),
+    "split over lines": lambda text: text.replace(
+        "q @ pool.get_key_buffer(layer_id)\n",
+        "(\n        q\n        @ pool.get_key_buffer(\n            layer_id)\n    )\n",
+    ),
+    "an annotation": lambda text: text.replace(
+        "def get_key_buffer(self, layer_id):", "def get_key_buffer(self, layer_id: int):"
+    ),
     "a temporary": lambda text: text.replace("        return storage", "        kept = storage\n        return kept"),
 }
 
@@ -113,7 +120,12 @@ def test_blank_lines_and_comments_do_not_matter(seed: int, count: int) -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("PlainPool", "OtherPool"), ("get_key_buffer", "get_new_key_buffer"), ("k_buffer", "kv_buffer"), ("def raw(", "def raw_again(")],
+    [
+        ("PlainPool", "OtherPool"),
+        ("get_key_buffer", "get_new_key_buffer"),
+        ("k_buffer", "kv_buffer"),
+        ("def raw(", "def raw_again("),
+    ],
 )
 def test_other_names_are_other_findings(old: str, new: str) -> None:
     assert marks(BASE, lambda text: text.replace(old, new)) != marks(BASE)
