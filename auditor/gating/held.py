@@ -105,15 +105,19 @@ class HeldGates:
     def _solve(self, key: FrameKey) -> FrameState:
         frame = self._graph.frames[key]
         events = tuple(self._events(key, frame))
-        function = frame.code.facts
         by_block: dict[int, list[Gate]] = {}
         for event in events:
             by_block.setdefault(event.block, []).extend(event.gates)
-        refinements = self._refinements(frame.code)
+        starts = self._starts(frame.code, by_block)
+        return FrameState(events, starts, _at_returns(frame.code.facts, starts, by_block))
+
+    def _starts(self, code: Code, by_block: Mapping[int, list[Gate]]) -> Mapping[int, Held]:
+        """What is held at the start of each block."""
+        refinements = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
             after = held | frozenset(by_block.get(block, ()))
-            content = function.blocks[block]
+            content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
                 target: (held if target in content.handlers else after) | refinements.get((block, target), frozenset())
@@ -121,8 +125,47 @@ class HeldGates:
             }
 
         nothing: Held = frozenset()
-        starts = solve_forward(self.flow(frame.code), nothing, transfer, meet)
-        return FrameState(events, starts, _at_returns(function, starts, by_block))
+        return solve_forward(self.flow(code), nothing, transfer, meet)
+
+    # ------------------------------------------------------------ which functions wait
+
+    def waits(self) -> Mapping[str, Gate]:
+        """Functions that have waited when they return, with the first gate of each; of methods that nobody runs (an
+        override may stand in front of them) what their text says."""
+        found: dict[str, Gate] = {}
+        for name, context in sorted(self.acquiring, key=str):
+            gate = _first(self.state((name, context)).exits)
+            if gate is not None:
+                found.setdefault(name, gate)
+        run = {name for name, _ in self._graph.frames}
+        for cls, info in sorted(self._linker.hierarchy.classes.items()):
+            for name in (f"{cls}.{method}" for method in info.facts.methods if self._linker.tracked(cls)):
+                gate = self._declared(name, frozenset()) if name not in run else None
+                if gate is not None:
+                    found[name] = gate
+        return found
+
+    def _declared(self, name: str, above: frozenset[str]) -> Gate | None:
+        """The gate that a method has acquired when it returns, as far as its text and the methods it calls on its own
+        object say."""
+        code = self._linker.codes.get(name)
+        if code is None or name in above:
+            return None
+        by_block: dict[int, list[Gate]] = {}
+        for one in self.primitives(code):
+            path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
+            place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
+            text = expression(code.facts, one.call.dst)
+            by_block.setdefault(one.block, []).append(Gate(None, path, Layer(), place=place, text=text))
+        for number, block in enumerate(code.facts.blocks):
+            for called in filter(None, (_own_method(code, one) for one in block.instructions)):
+                methods = self._linker.hierarchy.applicable(code.owner, self._linker.functions).get(called, ())
+                gate = self._declared(methods[0], above | {name}) if methods else None
+                if gate is not None:
+                    by_block.setdefault(number, []).append(gate)
+        if not by_block:
+            return None
+        return _first(_at_returns(code.facts, self._starts(code, by_block), by_block))
 
     # ------------------------------------------------------------ events
 
@@ -260,6 +303,19 @@ class HeldGates:
         path = path_of(code.defined, counter)
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
         return Vacuous(path) if path in loose else None
+
+
+def _first(held: Held) -> Gate | None:
+    gates = [one for one in held if isinstance(one, Gate)]
+    return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
+
+
+def _own_method(code: Code, one: object) -> str:
+    """The name of the method that an instruction calls on the object of the method at hand."""
+    func = code.defined.get(one.func) if isinstance(one, Call) else None
+    base = code.defined.get(func.base) if isinstance(func, Attr) else None
+    own = isinstance(base, Param) and base.name == code.facts.params[0].name
+    return func.name if own and isinstance(func, Attr) else ""
 
 
 def _union(owners: Iterable[frozenset[Instance] | None]) -> frozenset[Instance] | None:

@@ -33,7 +33,7 @@ from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
-MAX_NEEDS = 400
+MAX_NEEDS = 10_000
 """Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
 
 
@@ -248,8 +248,6 @@ class Needs:
         kind = "attribute" if site.implicit else "call"
         touch = Touch(frame.code.path, one.at.line, one.at.column, name, kind, site.receiver, site.callee[0])
         return (touch, *touches)
-
-    called_name = staticmethod(called_name)
 
     def _call_hop(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Hop:
         place = Place(frame.code.path, one.at.line, one.at.column, frame.code.name)
