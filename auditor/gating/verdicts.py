@@ -10,6 +10,7 @@ from auditor.facts import Attr, Call, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Need, Outcome, Touch
 from auditor.link import External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
 from auditor.spec import EngineSpec
@@ -20,7 +21,8 @@ ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 
 @dataclass(frozen=True, slots=True)
 class BindingVerdict:
-    """One object that a site can be bound to. ``object`` None: what it is, is said by ``classes`` (not a pool) or not known."""
+    """One object that a site can be bound to. ``object`` None: what it is, is said by ``classes`` (not a pool) or not
+    known."""
 
     object: Instance | None
     classes: tuple[str, ...]
@@ -79,16 +81,7 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
     sites = _Sites(linker, graph, needs).verdicts(product)
-    return Judgement(tuple(sites), armed, _waits(held), linker.hierarchy)
-
-
-def _waits(held: HeldGates) -> dict[str, Gate]:
-    found: dict[str, Gate] = {}
-    for name, context in sorted(held.acquiring, key=str):
-        gates = [one for one in held.state((name, context)).exits if isinstance(one, Gate)]
-        if gates and name not in found:
-            found[name] = min(gates, key=lambda gate: (gate.place.path, gate.place.line))
-    return found
+    return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
 
 
 class _Sites:
@@ -114,16 +107,16 @@ class _Sites:
         code = frame.code
         for block, content in enumerate(code.facts.blocks):
             for one in content.instructions:
-                if type(one) is Call:
-                    func = code.defined.get(one.func)
-                    name = self._needs.called_name(code, one)
-                    if name and self._needs.is_accessor(name) and (type(func) is Attr or name and type(func) is Call):
+                if isinstance(one, Call):
+                    name = called_name(code, one)
+                    if self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call):
                         yield block, one, name
-                elif type(one) is Attr and self._read_at(code.path, one):
+                elif isinstance(one, Attr) and self._read_at(code.path, one):
                     yield block, one, one.name
 
     def _read_at(self, path: str, one: Attr) -> bool:
-        return any(touch.kind == "attribute" for touch in self._touches.get((path, one.at.line, one.at.column, one.name), ()))
+        touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())
+        return any(touch.kind == "attribute" for touch in touches)
 
     def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]]) -> SiteVerdict:
         path, line, column, name = place
@@ -132,7 +125,7 @@ class _Sites:
         base = _base(frame, one)
         bindings = list(self._bindings(place, found, name))
         bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, str(binding.object)))
-        kind = "call" if type(one) is Call else "attribute"
+        kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
         return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
@@ -147,7 +140,9 @@ class _Sites:
                     result.add(f"{target.cls} at {target.path}:{target.line} is not in the tree")
         return result
 
-    def _bindings(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]], name: str) -> Iterator[BindingVerdict]:
+    def _bindings(
+        self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]], name: str
+    ) -> Iterator[BindingVerdict]:
         touched = {touch.object: touch for touch in self._touches.get(place, ())}
         others: set[str] = set()
         objects: dict[Instance, tuple[Frame, Value]] = {}
@@ -171,7 +166,9 @@ class _Sites:
         elif not known:
             yield self._unresolved(name)
 
-    def _object(self, one: Instance, where: tuple[Frame, Value], touch: Touch | None, name: str) -> BindingVerdict | None:
+    def _object(
+        self, one: Instance, where: tuple[Frame, Value], touch: Touch | None, name: str
+    ) -> BindingVerdict | None:
         linker = self._linker
         if name not in linker.hierarchy.attributes(one.cls, linker.functions):
             return None  # the call would raise AttributeError
@@ -184,7 +181,8 @@ class _Sites:
             return BindingVerdict(one, (one.cls,), method, "exempt", "metadata", (), derivation)
         worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
         reason = worst.why if worst.verdict != "gated" else ""
-        return BindingVerdict(one, (one.cls,), method or (touch.method if touch else ""), worst.verdict, reason, tuple(outcomes), derivation)
+        runs = method or (touch.method if touch else "")
+        return BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, tuple(outcomes), derivation)
 
     def _unresolved(self, name: str) -> BindingVerdict:
         if name not in self._pool_methods:
@@ -196,16 +194,22 @@ class _Sites:
 
 
 def _base(frame: Frame, one: Call | Attr) -> Value | None:
-    if type(one) is Attr:
+    if isinstance(one, Attr):
         return one.base
-    func = frame.code.defined.get(one.func)  # type: ignore[union-attr]
-    if type(func) is Attr:
+    func = frame.code.defined.get(one.func)
+    if isinstance(func, Attr):
         return func.base
-    return func.arguments[0].value if type(func) is Call and func.arguments else None
+    return func.arguments[0].value if isinstance(func, Call) and func.arguments else None
 
 
 def _name(one: Object) -> str:
-    return f"module {one.name}" if isinstance(one, Module) else one.cls if isinstance(one, ExternalInstance) else getattr(one, "name", "")
+    return (
+        f"module {one.name}"
+        if isinstance(one, Module)
+        else one.cls
+        if isinstance(one, ExternalInstance)
+        else getattr(one, "name", "")
+    )
 
 
 def _pool_methods(linker: Linker) -> frozenset[str]:
