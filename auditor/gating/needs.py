@@ -26,7 +26,7 @@ from auditor.gating.held import (
     layer_into,
     receiver_path,
 )
-from auditor.gating.symbols import EVERY, path_of
+from auditor.gating.symbols import EVERY, SOME, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
@@ -52,6 +52,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+ROUNDS = 3
+"""How often the summaries of a recursive component are computed at most."""
 
 
 class Needs:
@@ -73,6 +75,8 @@ class Needs:
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
         self.relevant = graph.reaching(sources)
         """Frames that can reach guarded storage."""
+        self._accessor_places: dict[str, set[tuple[int, int]]] = {}
+        self._called = frozenset(name for name, _ in graph.callers)
         self._below_waits = self._below(key for key in self.relevant if held.state(key).events)
         """Frames that run below one that waits: only there can a caller still cover a need."""
 
@@ -92,14 +96,14 @@ class Needs:
     # ------------------------------------------------------------ summaries
 
     def run(self) -> None:
-        """Summarise every relevant frame, callees first; a recursive component until nothing new comes up, at most so
-        often that every need has gone round once."""
+        """Summarise every relevant frame, callees first; a recursive component until nothing new comes up, at most
+        ``ROUNDS`` times: a need that goes round once more only gets longer."""
         successors = {
             key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant]
             for key in sorted(self.relevant, key=str)
         }
         for component in bottom_up(successors):
-            for _ in range(len(component) + 1 if is_recursive(component, successors) else 1):
+            for _ in range(ROUNDS if is_recursive(component, successors) else 1):
                 before = [self.summary(key).keys() for key in component]
                 for key in component:
                     self._summaries[key] = self._summarise(key)
@@ -131,9 +135,7 @@ class Needs:
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
         name, context = key
-        return context is not None and any(
-            other == name and known is not context for other, known in self._graph.callers
-        )
+        return context is not None and name in self._called
 
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
@@ -369,17 +371,27 @@ class Needs:
             near.extend(self._covering.elsewhere(key, need.layer, point, bound))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
-        old = needs.get(kept.key())
-        if old is None or len(kept.hops) < len(old.hops):
-            needs[kept.key()] = kept
+        wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
+        name = (*kept.key(wide=wide), need.buffer.owner in self._armed.loaded if wide else None)
+        old = needs.get(name)
+        if old is not None and wide:
+            layer = kept.layer if kept.layer == old.layer else SOME
+            shorter = kept if len(kept.hops) < len(old.hops) else old
+            kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
+        if old is None or wide or len(kept.hops) < len(old.hops):
+            needs[name] = kept
 
     def _meant(self, code: Code, near: list[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
-        accessors = {
-            (one.at.line, one.at.column)
-            for one in code.defined.values()
-            if isinstance(one, Call) and self.is_accessor(called_name(code, one))
-        }
+        if not near:
+            return near
+        accessors = self._accessor_places.get(code.name)
+        if accessors is None:
+            accessors = self._accessor_places[code.name] = {
+                (one.at.line, one.at.column)
+                for one in code.defined.values()
+                if isinstance(one, Call) and self.is_accessor(called_name(code, one))
+            }
         return [
             one
             for one in near
@@ -424,6 +436,10 @@ def _merged(handles: Iterable[Handle]) -> list[Handle]:
         elif not set(one.touches) <= set(known.touches):
             found[key] = replace(known, touches=tuple(dict.fromkeys((*known.touches, *one.touches))))
     return list(found.values())
+
+
+def _both(one: tuple[Touch, ...], other: tuple[Touch, ...]) -> tuple[Touch, ...]:
+    return one if set(other) <= set(one) else tuple(dict.fromkeys((*one, *other)))
 
 
 def _distinct(near: Iterable[Near]) -> tuple[Near, ...]:

@@ -145,8 +145,10 @@ class Need:
         """Whether the handle is kept rather than read."""
         return self.use == ESCAPES
 
-    def key(self) -> tuple[object, ...]:
-        """What tells two needs of a function apart."""
+    def key(self, *, wide: bool = False) -> tuple[object, ...]:
+        """What tells two needs of a function apart; ``wide`` outside the pools, where no object is singled out."""
+        if wide:
+            return self.buffer.name, self.origin, self.use
         return self.buffer, self.layer, self.origin, self.use, self.touches[:1]
 
 

@@ -12,8 +12,8 @@ from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Need, Outcome, Touch
-from auditor.link import External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
-from auditor.spec import EngineSpec
+from auditor.link import ClassObject, External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
+from auditor.spec import EngineSpec, matcher
 
 ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first."""
@@ -80,12 +80,13 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
-    sites = _Sites(linker, graph, needs).verdicts(product)
+    sites = _Sites(linker, graph, needs, spec).verdicts(product)
     return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
 
 
 class _Sites:
-    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec) -> None:
+        self._is_stand_in = matcher(spec.not_pools)
         self._linker = linker
         self._graph = graph
         self._needs = needs
@@ -154,9 +155,12 @@ class _Sites:
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
                     objects.setdefault(target, (frame, base))
-                elif isinstance(target, Module | External | ExternalInstance):
+                elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
+        pools = [one for one in objects if self._linker.context_of(one)]
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, str(one.owner))):
+            if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
+                continue
             made = self._object(target, objects[target], touched.get(target), name)
             if made is not None:
                 yield made
@@ -203,13 +207,11 @@ def _base(frame: Frame, one: Call | Attr) -> Value | None:
 
 
 def _name(one: Object) -> str:
-    return (
-        f"module {one.name}"
-        if isinstance(one, Module)
-        else one.cls
-        if isinstance(one, ExternalInstance)
-        else getattr(one, "name", "")
-    )
+    if isinstance(one, Module):
+        return f"module {one.name}"
+    if isinstance(one, ClassObject):
+        return f"class {one.cls}"
+    return one.cls if isinstance(one, ExternalInstance) else getattr(one, "name", "")
 
 
 def _pool_methods(linker: Linker) -> frozenset[str]:
