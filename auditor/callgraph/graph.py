@@ -90,7 +90,7 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
 
 def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tuple[FrameKey, Instance | None]]:
     found: dict[FrameKey, Instance | None] = {}
-    for target in sorted(linker.view(frame, one.func, block), key=str):
+    for target in sorted(linker.view(frame, one.func, block), key=repr):
         if isinstance(target, Bound) and isinstance(target.receiver, Instance):
             key = (target.function, target.receiver if linker.context_of(target.receiver) else None)
             found.setdefault(key, target.receiver)
@@ -104,7 +104,7 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
             methods = linker.hierarchy.applicable(target.cls, linker.functions)
             for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
                 found.setdefault((method, target if linker.context_of(target) else None), target)
-    for name, context in sorted(linker.calls.get((frame.code.name, one.dst), ()), key=str):
+    for name, context in sorted(linker.calls.get((frame.code.name, one.dst), ()), key=repr):
         if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
             found.setdefault((name, None), None)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
@@ -114,13 +114,13 @@ def _unbound(linker: Linker, frame: Frame, one: Call, function: str, block: int)
     if (function, None) in linker.frames:
         yield function, None
     elif one.arguments:
-        for target in sorted(linker.view(frame, one.arguments[0].value, block), key=str):
+        for target in sorted(linker.view(frame, one.arguments[0].value, block), key=repr):
             if isinstance(target, Instance) and (function, target) in linker.frames:
                 yield function, target
 
 
 def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable[tuple[FrameKey, Instance]]:
-    for made in sorted(linker.graph.points_to(frame.node(one.dst)), key=str):
+    for made in sorted(linker.graph.points_to(frame.node(one.dst)), key=repr):
         if isinstance(made, Instance) and made.cls == cls and (made.line, made.column) == (one.at.line, one.at.column):
             for method in linker.hierarchy.applicable(cls, linker.functions).get("__init__", ())[:1]:
                 yield (method, made if linker.context_of(made) else None), made
@@ -128,7 +128,7 @@ def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable
 
 def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable[tuple[FrameKey, Instance]]:
     found: dict[FrameKey, Instance] = {}
-    for target in sorted(linker.view(frame, one.base, block), key=str):
+    for target in sorted(linker.view(frame, one.base, block), key=repr):
         if isinstance(target, Instance):
             for method in linker.hierarchy.applicable(target.cls, linker.functions).get(one.name, ())[:1]:
                 if linker.is_property(method):
@@ -137,7 +137,7 @@ def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable
 
 
 def _managers(linker: Linker, frame: Frame, one: Enter, block: int) -> Iterable[tuple[FrameKey, Instance]]:
-    for target in sorted(linker.view(frame, one.manager, block), key=str):
+    for target in sorted(linker.view(frame, one.manager, block), key=repr):
         if isinstance(target, Instance):
             for method in linker.hierarchy.applicable(target.cls, linker.functions).get("__enter__", ())[:1]:
                 key = (method, target if linker.context_of(target) else None)

@@ -56,7 +56,7 @@ class Covering:
         if owners is not None and receiver is not None and receiver in owners and gate.through == path is not None:
             owners = frozenset({receiver})
         if owners is not None:
-            states = [self._armed.state(one) for one in sorted(owners, key=str)]
+            states = [self._armed.state(one) for one in sorted(owners, key=repr)]
             if not states:
                 return None, "it is not known on which object the wait is"
             dead = [one for one in states if one.kind not in ("armed", "unclear")]

@@ -91,7 +91,7 @@ class HeldGates:
         the first round found in the second: certificates rest on calls that end."""
         successors = {
             key: [site.callee for site in self._graph.calls[key] if site.callee in self.acquiring]
-            for key in sorted(self.acquiring, key=str)
+            for key in sorted(self.acquiring, key=repr)
         }
         for component in bottom_up(successors):
             for _ in range(2 if is_recursive(component, successors) else 1):
@@ -133,7 +133,7 @@ class HeldGates:
         """Functions that have waited when they return, with the first gate of each; of methods that nobody runs (an
         override may stand in front of them) what their text says."""
         found: dict[str, Gate] = {}
-        for name, context in sorted(self.acquiring, key=str):
+        for name, context in sorted(self.acquiring, key=repr):
             gate = _first(self.state((name, context)).exits)
             if gate is not None:
                 found.setdefault(name, gate)

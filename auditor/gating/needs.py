@@ -52,7 +52,7 @@ class Summary:
 
 
 _NOTHING = Summary()
-ROUNDS = 3
+ROUNDS = 6
 """How often the summaries of a recursive component are computed at most."""
 
 
@@ -100,10 +100,10 @@ class Needs:
         ``ROUNDS`` times: a need that goes round once more only gets longer."""
         successors = {
             key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant]
-            for key in sorted(self.relevant, key=str)
+            for key in sorted(self.relevant, key=repr)
         }
         for component in bottom_up(successors):
-            for _ in range(ROUNDS if is_recursive(component, successors) else 1):
+            for _ in range(min(ROUNDS, len(component) + 1) if is_recursive(component, successors) else 1):
                 before = [self.summary(key).keys() for key in component]
                 for key in component:
                     self._summaries[key] = self._summarise(key)
@@ -199,7 +199,7 @@ class Needs:
         code = frame.code
         place = Place(code.path, one.at.line, one.at.column, code.name)
         owners = [key[1]] if key[1] is not None and one.base == 0 else instances(self._linker, frame, one.base, block)
-        for owner in sorted(owners, key=str):
+        for owner in sorted(owners, key=repr):
             if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
                 continue
             if "_" not in one.name and self._linker.tracked(owner.cls):

@@ -125,7 +125,7 @@ class _Sites:
         frame = self._graph.frames[key]
         base = _base(frame, one)
         bindings = list(self._bindings(place, found, name))
-        bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, str(binding.object)))
+        bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object)))
         kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
@@ -158,7 +158,7 @@ class _Sites:
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
-        for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, str(one.owner))):
+        for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
             made = self._object(target, objects[target], touched.get(target), name)

@@ -47,7 +47,7 @@ class Linker(Program):
         """The objects that ``base.name`` is really read from, each with the function that answers ("" for a plain
         attribute): behind ``super()`` the receiver, behind a ``__getattr__`` that hands on the object behind it."""
         found: dict[tuple[Instance, str], None] = {}
-        for target in sorted(self.view(frame, one.base, block), key=str):
+        for target in sorted(self.view(frame, one.base, block), key=repr):
             self._land(target, one.name, found, 0)
         return tuple(found)
 
@@ -61,7 +61,7 @@ class Linker(Program):
                 found[target, (applicable.get(name) or ("",))[0]] = None
             elif "__getattr__" in applicable and depth < _DEEPEST:
                 for inner in forward_targets(self.codes[applicable["__getattr__"][0]]):
-                    for one in sorted(self.graph.points_to(self.field(target, inner)), key=str):
+                    for one in sorted(self.graph.points_to(self.field(target, inner)), key=repr):
                         self._land(one, name, found, depth + 1)
 
     def admits(self, frame: Frame, condition: Condition, one: Instance) -> bool:

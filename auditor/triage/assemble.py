@@ -83,7 +83,7 @@ def _scenario(judgement: Judgement, one: BindingVerdict) -> str:
 
 
 def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
-    owners = sorted(gate.owners or (), key=str)
+    owners = sorted(gate.owners or (), key=repr)
     on = ", ".join(dict.fromkeys(one.cls.rpartition(".")[2] for one in owners)) or "the counter itself"
     armed = (
         "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"

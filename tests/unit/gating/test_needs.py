@@ -446,7 +446,8 @@ def test_more_needs_than_are_followed_are_told(monkeypatch: pytest.MonkeyPatch) 
     code = f"def many(pool, layer_id, q):\n{reads}\ndef top(pool, layer_id, q):\n    pool.wait(layer_id + 999)\n    many(pool, layer_id, q)\n"
     found = judged(engine(WAIT + READ, code + SETUP))
     verdicts = {one.verdict for one in found.judgement.sites if one.function == "m.many"}
-    assert verdicts == {"gated", "unknown"}
+    assert "unknown" in verdicts
+    assert verdicts <= {"gated", "unknown"}
 
 
 def test_a_with_block_that_reads() -> None:
