@@ -7,7 +7,7 @@ point is reached. ``requires`` of a function are its needs, ``acquires`` its gat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -33,7 +33,7 @@ from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
-MAX_NEEDS = 10_000
+MAX_NEEDS = 800
 """Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
 
 
@@ -52,8 +52,8 @@ class Summary:
 
 
 _NOTHING = Summary()
-ROUNDS = 6
-"""How often the summaries of a recursive component are computed at most."""
+SMALL_CYCLE = 6
+"""Frames in a recursive component that is summarised until nothing new can come up."""
 
 
 class Needs:
@@ -97,13 +97,13 @@ class Needs:
 
     def run(self) -> None:
         """Summarise every relevant frame, callees first; a recursive component until nothing new comes up, at most
-        ``ROUNDS`` times: a need that goes round once more only gets longer."""
+        ``_rounds`` times: a need that goes round once more only gets longer."""
         successors = {
             key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant]
             for key in sorted(self.relevant, key=repr)
         }
         for component in bottom_up(successors):
-            for _ in range(min(ROUNDS, len(component) + 1) if is_recursive(component, successors) else 1):
+            for _ in range(self._rounds(component) if is_recursive(component, successors) else 1):
                 before = [self.summary(key).keys() for key in component]
                 for key in component:
                     self._summaries[key] = self._summarise(key)
@@ -116,6 +116,11 @@ class Needs:
                 elif key[1] is None and key not in self._below_waits:
                     self._at_entry(key)
                     self._summaries[key].needs.clear()
+
+    @staticmethod
+    def _rounds(component: Sequence[FrameKey]) -> int:
+        """Enough for every need to travel a small cycle; a large one is as good as its first two rounds."""
+        return len(component) + 1 if len(component) <= SMALL_CYCLE else 2
 
     def _at_entry(self, key: FrameKey) -> None:
         """Nothing is held at an entry point: what is still needed here is not gated."""
