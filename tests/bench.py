@@ -1,6 +1,6 @@
 """Behind `make bench`: what the audit of a release costs. Prints, asserts nothing.
 
-    python tests/bench.py sglang==0.5.23
+python tests/bench.py sglang==0.5.23
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Print LIMITS.md: every known wrong answer, from the `# missed:` and `# false:` notes of the fixtures.
 
-    python -m tests.limits            (`make golden` writes the file)
+python -m tests.limits            (`make golden` writes the file)
 """
 
 from __future__ import annotations

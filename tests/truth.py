@@ -194,9 +194,7 @@ def _at(report: Json, place: Place) -> Answer:
         if finding["severity"] in ("error", "warning")
         and place.holds(finding["path"], _parts(finding["function"], finding["method"]), finding["line"])
     ]
-    sites = [
-        site for site in report["sites"] if place.holds(site["path"], _parts(site["function"]), site["line"])
-    ]
+    sites = [site for site in report["sites"] if place.holds(site["path"], _parts(site["function"]), site["line"])]
     told.sort(key=lambda finding: ("high", "medium", "low").index(finding["confidence"]))
     return Answer(told, sites)
 

@@ -73,7 +73,6 @@ def _extra(text: str) -> Path:
     return fetch_release(text) if "==" in text and not Path(text).exists() else Path(text)
 
 
-
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals and value):

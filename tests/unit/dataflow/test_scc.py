@@ -9,7 +9,7 @@ from tests.unit.dataflow.graphs import edges, graphs
 
 @given(graphs())
 def test_components_are_those_of_networkx(graph):
-    theirs = networkx.DiGraph(list(edges(graph)))
+    theirs: networkx.DiGraph[int] = networkx.DiGraph(list(edges(graph)))
     theirs.add_nodes_from(graph.successors)
     assert set(map(frozenset, bottom_up(graph.successors))) == set(
         map(frozenset, networkx.strongly_connected_components(theirs))
@@ -24,7 +24,7 @@ def test_callees_come_first(graph):
 
 @given(graphs())
 def test_recursive_components_are_those_with_a_cycle(graph):
-    theirs = networkx.DiGraph(list(edges(graph)))
+    theirs: networkx.DiGraph[int] = networkx.DiGraph(list(edges(graph)))
     on_cycles = {node for cycle in networkx.simple_cycles(theirs) for node in cycle}
     recursive = {node for c in bottom_up(graph.successors) if is_recursive(c, graph.successors) for node in c}
     assert recursive == on_cycles

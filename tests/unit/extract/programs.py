@@ -255,8 +255,7 @@ class _Writer:
         return f"({self.rng.choice(NAMES)} := {value})" if self.walrus else value
 
     def comprehension(self, budget: int) -> str:
-        """A comprehension; in it no lambda, whose variables would be told from outer ones by name only, and no ``:=``.
-        """
+        """A comprehension; in it no lambda (told from outer variables by name only), no ``:=``."""
         before, self.closures, self.walrus = (self.closures, self.walrus), False, False
         first, second, test = self.expression(budget - 1), self.expression(budget - 1), self.test(1)
         iterables = f"it({self.fresh()})", f"it({self.fresh()})"

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from auditor.extract import extract
-from auditor.facts import Call, Name
+from auditor.facts import Call, Name, definitions
 from auditor.gating.symbols import (
     EVERY,
     SOME,
@@ -96,9 +96,9 @@ def layer(expression: str, parameters: str = "self, layer_id, index, pool, table
     ]
     module = extract("m.py", "m", False, "\n".join(lines).encode())
     function = next(one for one in module.functions if one.name == "f")
-    defined = {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
+    defined = definitions(function)
     for one in defined.values():
-        if isinstance(one, Call) and isinstance(defined[one.func], Name) and defined[one.func].name == "probe":
+        if isinstance(one, Call) and isinstance(named := defined[one.func], Name) and named.name == "probe":
             return layer_of(defined, one.arguments[0].value)
     raise AssertionError(expression)
 
@@ -178,7 +178,7 @@ def test_true_is_no_number() -> None:
 def test_path_of_a_chain() -> None:
     module = extract("m.py", "m", False, b"def f(self):\n    return self.a.b")
     function = next(one for one in module.functions if one.name == "f")
-    defined = {one.dst: one for block in function.blocks for one in block.instructions if hasattr(one, "dst")}
+    defined = definitions(function)
     assert path_of(defined, max(defined)) == Path("self", ("a", "b"))
 
 

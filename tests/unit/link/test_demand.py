@@ -14,7 +14,12 @@ def asked(*sources: str) -> list[Needs]:
     seen: list[Needs] = []
     modules = [facts(f"m{number}", text) for number, text in enumerate(sources)]
     linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith("Pool"))
-    link_on_demand(linker, modules, lambda wanted: seen.append(wanted) or (), Words(lambda name: name.startswith("get_"), lambda _: False))
+
+    def supply(wanted: Needs) -> tuple[()]:
+        seen.append(wanted)
+        return ()
+
+    link_on_demand(linker, modules, supply, Words(lambda name: name.startswith("get_"), lambda _: False))
     return seen
 
 

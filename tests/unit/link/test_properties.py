@@ -29,9 +29,9 @@ def hierarchies(draw) -> list[list[int]]:
 def test_c3_is_that_of_python(hierarchy: list[list[int]]) -> None:
     made: list[type | None] = []
     for number, bases in enumerate(hierarchy):
-        real = [made[base] for base in bases]
+        real = [cls for base in bases if (cls := made[base]) is not None]
         try:
-            made.append(None if None in real else type(str(number), tuple(real), {}))
+            made.append(type(str(number), tuple(real), {}) if len(real) == len(bases) else None)
         except TypeError:
             made.append(None)
     for number, cls in enumerate(made):
@@ -73,7 +73,9 @@ def test_the_solver_is_the_naive_one(edges, seeds, late: int) -> None:
     for _ in range(100):
         for source, target, odd in edges:
             sets[target] |= {one for one in sets[source] if odd is None or one % 2 == odd}
-    assert [{int(one.function) for one in graph.points_to(node)} for node in range(8)] == sets
+    assert [
+        {int(one.function) for one in graph.points_to(node) if isinstance(one, Function)} for node in range(8)
+    ] == sets
 
 
 STATEMENTS = (
