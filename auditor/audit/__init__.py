@@ -19,7 +19,7 @@ from auditor.callgraph import freeze
 from auditor.checks import check
 from auditor.extract import Extractor
 from auditor.gating import judge
-from auditor.link import Linker, Words, link_on_demand
+from auditor.link import Linker, link_on_demand
 from auditor.source import SourceTree
 from auditor.spec import built_in_packs, matcher
 from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios
@@ -47,8 +47,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
     with _no_collections(), Extractor(options.jobs) as extractor:
         reader = Reader(tree, spec, extractor, options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
-        words = Words(matcher(spec.accessors), matcher(spec.buffers))
-        link_on_demand(linker, reader.candidates(), reader.supply, words)
+        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors))
         judgement = judge(linker, freeze(linker), spec, tree.reported)
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)

@@ -7,7 +7,7 @@ one context. The linker works on facts alone: it never sees a file. What it stil
 
 from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Node
-from auditor.link.demand import Words, link_on_demand
+from auditor.link.demand import link_on_demand
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path, edge_condition, successors
@@ -43,7 +43,6 @@ __all__ = [
     "Node",
     "Object",
     "Super",
-    "Words",
     "access_path",
     "annotated_class",
     "edge_condition",

@@ -6,8 +6,7 @@ builds exist all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 
 from auditor.facts import Attr, Call, ModuleFacts, Value
 from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
@@ -20,72 +19,63 @@ Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What is asked about: names of methods that hand out storage, and of attributes that are storage."""
-
-    is_accessor: Callable[[str], object]
-    is_storage: Callable[[str], object]
-
-
-def link_on_demand(linker: Linker, first: Iterable[ModuleFacts], supply: Supply, words: Words) -> None:
-    """Link ``first`` and whatever the answers for accessor calls and reads of storage turn out to depend on."""
+def link_on_demand(
+    linker: Linker, first: Iterable[ModuleFacts], supply: Supply, is_accessor: Callable[[str], object]
+) -> None:
+    """Link ``first`` and whatever the answers for accessor calls turn out to depend on."""
     asked, settled = NO_NEEDS, False
     modules = list(first)
     while modules:
         linker.add(modules)
         linker.graph.solve()
         assume(linker)
-        wanted = needs(linker, receivers(linker, words))
+        wanted = needs(linker, receivers(linker, is_accessor))
         modules = list(supply(wanted - asked))
         asked |= wanted
         if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
-            assume_uncalled(linker, unknown_parameters(linker, receivers(linker, words)))
-            assume_by_method(linker, _unpassed(linker, words))
+            assume_uncalled(linker, unknown_parameters(linker, receivers(linker, is_accessor)))
+            assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
-            wanted = needs(linker, receivers(linker, words))
+            wanted = needs(linker, receivers(linker, is_accessor))
             modules = list(supply(wanted - asked))
             asked |= wanted
 
 
-def receivers(linker: Linker, words: Words) -> list[Node]:
-    """The receivers of all calls and reads that could be an accessor or the storage of a tracked class."""
-    return [node for node, _ in _asked(linker, words)]
+def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
+    """The receivers of all calls that could be an accessor of a tracked class."""
+    return [node for node, _ in called_receivers(linker, is_accessor)]
 
 
-def _unpassed(linker: Linker, words: Words) -> list[tuple[Node, str]]:
+def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
     """Those of them that are a parameter: what nobody passes, not what comes from outside the tree."""
     params = {frame.node(index) for frame in linker.frames.values() for index in range(len(frame.code.facts.params))}
-    return [(node, name) for node, name in _asked(linker, words) if node in params]
+    return [(node, name) for node, name in called_receivers(linker, is_accessor) if node in params]
 
 
-def _asked(linker: Linker, words: Words) -> list[tuple[Node, str]]:
-    methods: set[str] = set()
-    attributes: set[str] = set()
+def called_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
+    """The same with the name that is called on each."""
+    names: set[str] = set()
     for cls in linker.hierarchy.classes:
         if linker.tracked(cls):
-            methods.update(linker.hierarchy.applicable(cls))
-            attributes.update(linker.hierarchy.attributes(cls))
-    called = {name for name in methods if words.is_accessor(name)}
-    stored = {name for name in attributes - methods if words.is_storage(name)}
+            names.update(linker.hierarchy.applicable(cls))
+    names = {name for name in names if is_accessor(name)}
     bases: dict[Code, list[tuple[Value, str]]] = {}
     for frame in linker.frames.values():
         if frame.code not in bases:
-            bases[frame.code] = list(_bases(frame.code, called, stored))
+            bases[frame.code] = _bases(frame.code, names)
     return [(frame.node(base), name) for frame in linker.frames.values() for base, name in bases[frame.code]]
 
 
-def _bases(code: Code, called: set[str], stored: set[str]) -> Iterator[tuple[Value, str]]:
-    """The values that a name of ``called`` is called on, or a name of ``stored`` read from."""
+def _bases(code: Code, names: set[str]) -> list[tuple[Value, str]]:
+    """The values that an attribute of one of ``names`` is called on."""
     read: dict[Value, tuple[Value, str]] = {}
+    found: list[tuple[Value, str]] = []
     for block in code.facts.blocks:
         for one in block.instructions:
-            if isinstance(one, Attr):
-                if one.name in called:
-                    read[one.dst] = (one.base, one.name)
-                elif one.name in stored:
-                    yield one.base, one.name
+            if isinstance(one, Attr) and one.name in names:
+                read[one.dst] = (one.base, one.name)
             elif isinstance(one, Call) and one.func in read:
-                yield read[one.func]
+                found.append(read[one.func])
+    return found

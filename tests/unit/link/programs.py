@@ -8,7 +8,7 @@ from textwrap import dedent
 from auditor.callgraph import freeze
 from auditor.extract import extract
 from auditor.facts import Attr, Call, ModuleFacts
-from auditor.link import ClassObject, ExternalInstance, Frame, Function, Instance, Linker, Words, link_on_demand
+from auditor.link import ClassObject, ExternalInstance, Frame, Function, Instance, Linker, link_on_demand
 
 
 def facts(name: str, source: str) -> ModuleFacts:
@@ -24,8 +24,7 @@ def link(sources: Mapping[str, str] | str, *, tracked: str = "Pool", on_demand: 
     modules = [facts(name, text) for name, text in named.items()]
     linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith(tracked))
     if on_demand:
-        words = Words(lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer"))
-        link_on_demand(linker, modules, lambda _: (), words)
+        link_on_demand(linker, modules, lambda _: (), lambda name: name.startswith("get_"))
     else:
         linker.add(modules)
         linker.graph.solve()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from auditor.link import Linker, Needs, Words, link_on_demand
+from auditor.link import Linker, Needs, link_on_demand
 from tests.unit.link.programs import facts, link, probe
 
 POOL = "class KPool:\n    def get_k(self): return 1\n"
@@ -19,7 +19,7 @@ def asked(*sources: str) -> list[Needs]:
         seen.append(wanted)
         return ()
 
-    link_on_demand(linker, modules, supply, Words(lambda name: name.startswith("get_"), lambda _: False))
+    link_on_demand(linker, modules, supply, lambda name: name.startswith("get_"))
     return seen
 
 
