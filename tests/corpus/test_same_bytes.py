@@ -9,7 +9,6 @@ from tests.corpus.audits import run_audit
 pytestmark = pytest.mark.corpus
 
 
-@pytest.mark.xfail(strict=True, reason="auditor: which gate a finding's message names differs between runs")
 @pytest.mark.parametrize("version", ["0.5.10.post1"])
 def test_two_runs_one_and_two_processes_another_folder(audit, version, tmp_path):
     here = audit(version)
