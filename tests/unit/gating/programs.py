@@ -11,7 +11,7 @@ from auditor.callgraph import CallGraph, freeze
 from auditor.checks import Finding, check
 from auditor.extract import extract
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
-from auditor.link import Hierarchy, Linker, Words, link_on_demand
+from auditor.link import Hierarchy, Linker, link_on_demand
 from auditor.spec import EngineSpec, find_pack, matcher
 
 ENGINE = """
@@ -157,7 +157,7 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
         return not any(map(host, names)) and any(map(pool, names))
 
     linker = Linker({one.module: one.path for one in modules}, tracked)
-    link_on_demand(linker, modules, lambda _: (), Words(accessor, matcher(spec.buffers)))
+    link_on_demand(linker, modules, lambda _: (), accessor)
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
     return Judged(texts, judgement, check(judgement), graph, linker)
