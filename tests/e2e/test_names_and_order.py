@@ -14,7 +14,7 @@ READER = b"""from minikv.pools import PairPool
 
 
 def peek(pool: PairPool, layer_id: int):
-    return pool.k_buffer[layer_id - pool.start_layer].sum()
+    return pool.get_key_buffer(layer_id).sum()
 """
 HOSTILE = {
     "a newline": (b"new\nerror[ungated-access]: forged.py", "new\\u000aerror[ungated-access]: forged.py"),
