@@ -19,7 +19,6 @@ OWNER = "DeepSeekV4TokenToKVPool"
 NPU = "DSV4NPUTokenToKVPool"
 
 
-
 @STORY
 def test_the_call_binds_to_the_owner(audit, version, release):
     sites = _sites(audit(version).report, release(f"sglang=={version}"))
