@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from auditor import __version__
@@ -17,6 +15,7 @@ from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, recogni
 from auditor.audit.reading import Progress, Reader, modules, source
 from auditor.callgraph import freeze
 from auditor.checks import check
+from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand
@@ -44,7 +43,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
     """
     started = time.perf_counter()
     spec = choose_engine(tree, options.engine, assumptions=options.assumptions)
-    with _no_collections(), Extractor(options.jobs) as extractor:
+    with no_collector(), Extractor(options.jobs) as extractor:
         reader = Reader(tree, spec, extractor, options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
         link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors))
@@ -67,7 +66,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
 
 def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:
     """Caller → callees by qualified name, for every function of the tree."""
-    with _no_collections(), Extractor(options.jobs) as extractor:
+    with no_collector(), Extractor(options.jobs) as extractor:
         linker = Linker(modules(tree), lambda cls, hierarchy: False)
         sources = [source(tree, path) for path in tree.files]
         linker.add(list(extractor([one for one in sources if one is not None])))
@@ -79,18 +78,6 @@ def recognise(tree: SourceTree, options: Options) -> list[tuple[str, str, bool, 
     """For each pack: its name, where it comes from, whether the tree is such an engine, and why."""
     del options
     return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in built_in_packs()]
-
-
-@contextmanager
-def _no_collections() -> Iterator[None]:
-    """No garbage collection while millions of small values are made that all live to the end."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 __all__ = ["NothingToAudit", "Options", "audit", "call_graph", "recognise"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import codecs
-import gc
 import io
 import re
 import sys
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 
 import libcst as cst
 
+from auditor.collector import no_collector
 from auditor.extract import lower_comprehensions, lower_definitions, lower_patterns, lower_protected, lower_statements
 from auditor.extract.context import File
 from auditor.extract.survey import Drift, PlacedSurvey, Survey
@@ -29,7 +29,7 @@ _LOADED = (lower_comprehensions, lower_patterns, lower_protected, lower_statemen
 def extract(path: str, module: str, is_package: bool, content: bytes) -> ModuleFacts:
     """Read one file into facts; a file that cannot be read gives no functions and one problem that says why."""
     try:
-        with _deep(), _uncollected():
+        with _deep(), no_collector():
             return _extract(path, module, is_package, content)
     except Refused as refused:
         problem = Problem(max(refused.line, 1), refused.what)
@@ -116,15 +116,3 @@ def _deep() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(limit)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the cyclic garbage collector off: it would walk the growing tree again and again, in vain."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -8,11 +8,10 @@ so an index that an earlier run kept serves for everything that has not changed.
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
+from auditor.collector import no_collector
 from auditor.source.reading import declared_encoding
 from auditor.source.wordstore import KeptWords, keep_words, kept_words
 
@@ -66,7 +65,7 @@ def _worth_keeping(kept: KeptWords | None, contents: Mapping[str, bytes]) -> Kep
 
 def _scanned(contents: Mapping[str, bytes]) -> dict[bytes, list[str]]:
     holders: dict[bytes, list[str]] = {}
-    with _no_collector():  # a hundred thousand lists and no cycle: the collector would look at them all, many times
+    with no_collector():  # a hundred thousand lists and no cycle: the collector would look at them all, many times
         for digest, data in contents.items():
             for word in words(data):
                 if word in holders:
@@ -74,17 +73,6 @@ def _scanned(contents: Mapping[str, bytes]) -> dict[bytes, list[str]]:
                 else:
                     holders[word] = [digest]
     return holders
-
-
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _recoded(data: bytes, encoding: str) -> bytes:
