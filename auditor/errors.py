@@ -12,10 +12,6 @@ class UsageError(AuditError):
     """Indicates that an argument is not one that the program takes; the user can write it as the message shows."""
 
 
-class ConfigurationError(AuditError):
-    """Indicates that a configuration file or rule pack is wrong; the user can mend the line that the message names."""
-
-
 class UnreadableRoot(AuditError):
     """Indicates that a path cannot be audited (missing, not readable, no Python in it); the user can name another."""
 

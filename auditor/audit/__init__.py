@@ -74,9 +74,8 @@ def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ..
         return freeze(linker).by_name()
 
 
-def recognise(tree: SourceTree, options: Options) -> list[tuple[str, str, bool, str]]:
+def recognise(tree: SourceTree) -> list[tuple[str, str, bool, str]]:
     """For each pack: its name, where it comes from, whether the tree is such an engine, and why."""
-    del options
     return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in built_in_packs()]
 
 

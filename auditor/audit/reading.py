@@ -44,7 +44,6 @@ class Reader:
         self._done: set[str] = set()
         self._problems: list[tuple[str, int, str]] = []
         self._known = frozenset(tree.files)
-        self.too_common: set[str] = set()
 
     @property
     def parsed(self) -> int:
@@ -68,9 +67,7 @@ class Reader:
         paths = {self.modules[module] for module in wanted.modules if module in self.modules}
         for identifier, mentioned in self._tree.mentioning(wanted.identifiers()).items():
             fitting = [path for path in mentioned - self._done if self._fits(wanted, identifier, path)]
-            if len(fitting) > COMMON:
-                self.too_common.add(identifier)
-            else:
+            if len(fitting) <= COMMON:
                 paths.update(fitting)
         return self._read(sorted(paths))
 

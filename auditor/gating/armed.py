@@ -51,7 +51,6 @@ class Armed:
         self.refused: dict[Instance, str] = {}
         self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
         self._states: dict[Instance, State] = {}
-        self.unresolved = _unresolved(linker, spec, product)
         self.loaded = self._loaded()
         self.scenarios = self._scenarios()
 
@@ -266,25 +265,6 @@ def _argument(call: Call, arming: Arming, callee: Code) -> Argument | None:
     if arming.argument < len(names):
         return next((one for one in call.arguments if one.kind == "key" and one.name == names[arming.argument]), None)
     return None
-
-
-def _unresolved(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> tuple[tuple[str, int], ...]:
-    """Arming calls whose receiver nobody knows."""
-    methods = {one.method for one in spec.arming}
-    found: set[tuple[str, int]] = set()
-    for frame in linker.frames.values():
-        if not product(frame.code.path):
-            continue
-        for one in frame.code.defined.values():
-            if isinstance(one, Call):
-                func = frame.code.defined.get(one.func)
-                if (
-                    getattr(func, "name", None) in methods
-                    and hasattr(func, "base")
-                    and not linker.graph.sets[frame.node(one.func)]
-                ):
-                    found.add((frame.code.path, one.at.line))
-    return tuple(sorted(found))
 
 
 def _short(one: Instance | None) -> str:

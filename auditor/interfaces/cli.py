@@ -173,9 +173,7 @@ def doctor(request: Request) -> None:
     """Tell what is installed, which rule packs there are, which engine is recognised in PATHS and why."""
     from auditor.interfaces.doctor import examine
 
-    with request.progress() as progress:
-        lines = list(examine(request, progress))
-    deliver("\n".join(lines) + "\n", None)
+    deliver("\n".join(examine(request)) + "\n", None)
 
 
 main.sections = SECTIONS

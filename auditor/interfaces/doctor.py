@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -10,21 +9,21 @@ from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.interfaces.options import Request
-from auditor.interfaces.progress import Progress
 
 PACKAGES = ("click", "libcst", "networkx", "jinja2")
 COLUMN = 11
 
 
-def examine(request: Request, progress: Progress) -> Iterator[str]:
+def examine(request: Request) -> Iterator[str]:
     """Write a line for each thing found; what is missing is a line, too, not an error."""
     import auditor
+    from auditor.source import cache_home
 
     yield from _rows("bufgate", [f"{auditor.__version__} in {Path(auditor.__file__).parent}"])
     yield from _rows("python", [f"{platform.python_version()} on {platform.platform(terse=True)}"])
     yield from _rows("packages", [", ".join(f"{name} {_version(name)}" for name in PACKAGES)])
-    yield from _rows("rules", _packs(request, progress))
-    yield from _rows("cache", [_cache(_cache_folder())])
+    yield from _rows("rules", _packs(request))
+    yield from _rows("cache", [_cache(cache_home())])
 
 
 def _rows(name: str, values: Iterable[str]) -> Iterator[str]:
@@ -39,12 +38,12 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _packs(request: Request, progress: Progress) -> Iterator[str]:
+def _packs(request: Request) -> Iterator[str]:
     from auditor.audit import recognise
 
     try:
         tree = request.open()
-        found = recognise(tree, request.options(progress))
+        found = recognise(tree)
     except AuditError as error:
         yield f"could not be tried: {error}"
         return
@@ -53,13 +52,6 @@ def _packs(request: Request, progress: Progress) -> Iterator[str]:
         yield f"{name} ({origin}): {'recognised' if recognised else 'not recognised'}: {why}"
     if not any(recognised for _, _, recognised, _ in found):
         yield "no engine is recognised here; --engine PACK chooses one"
-
-
-def _cache_folder() -> Path:
-    """Where ``auditor.source.fetch_release`` keeps what it fetched, unless it is told otherwise."""
-    if chosen := os.environ.get("BUFGATE_CACHE"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bufgate"
 
 
 def _cache(folder: Path) -> str:

@@ -58,10 +58,10 @@ def fetch_release(requirement: str, *, cache: Path | None = None) -> Path:
     """Return the folder with the Python sources of ``NAME==VERSION``; fetch them where no earlier run did.
 
     Args:
-        cache: the cache folder; by default $BUFGATE_CACHE, $XDG_CACHE_HOME/bufgate or ~/.cache/bufgate.
+        cache: the cache folder; by default ``cache_home()``.
     """
     release = _parsed(requirement)
-    home = cache or _cache_home(os.environ)
+    home = cache or cache_home()
     if known := _known(release, home):
         return known
     try:
@@ -78,7 +78,7 @@ def fetch_release(requirement: str, *, cache: Path | None = None) -> Path:
 
 def release_folder(requirement: str, *, cache: Path | None = None) -> Path | None:
     """Return the folder of a release that is already there, None where ``fetch_release`` would have to fetch it."""
-    return _known(_parsed(requirement), cache or _cache_home(os.environ))
+    return _known(_parsed(requirement), cache or cache_home())
 
 
 def _parsed(requirement: str) -> _Release:
@@ -88,7 +88,8 @@ def _parsed(requirement: str) -> _Release:
     return _Release(name, version)
 
 
-def _cache_home(environment: Mapping[str, str]) -> Path:
+def cache_home(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return where releases are kept: $BUFGATE_CACHE, $XDG_CACHE_HOME/bufgate or ~/.cache/bufgate."""
     if chosen := environment.get("BUFGATE_CACHE"):
         return Path(chosen)
     return _user_cache(environment) / "bufgate"

@@ -103,9 +103,9 @@ def test_the_cache_is_marked_as_one(monkeypatch, tmp_path):
 
 
 def test_where_the_cache_lies(tmp_path, monkeypatch):
-    assert release._cache_home({"BUFGATE_CACHE": "/a", "XDG_CACHE_HOME": "/b"}) == Path("/a")
-    assert release._cache_home({"XDG_CACHE_HOME": "/b"}) == Path("/b/bufgate")
-    assert release._cache_home({}) == Path.home() / ".cache/bufgate"
+    assert release.cache_home({"BUFGATE_CACHE": "/a", "XDG_CACHE_HOME": "/b"}) == Path("/a")
+    assert release.cache_home({"XDG_CACHE_HOME": "/b"}) == Path("/b/bufgate")
+    assert release.cache_home({}) == Path.home() / ".cache/bufgate"
     FakePip(monkeypatch, {"x/a.py": "x"})
     assert fetch_release("x==1.0", cache=tmp_path / "own") == tmp_path / "own/releases/x-1.0"
 
