@@ -7,7 +7,7 @@ from dataclasses import replace
 from auditor.errors import AuditError
 from auditor.link import Hierarchy
 from auditor.source import SourceTree
-from auditor.spec import EngineSpec, Names, built_in_packs, find_pack, matcher
+from auditor.spec import EngineSpec, built_in_packs, find_pack, matcher
 
 
 class NothingToAudit(AuditError):
@@ -57,9 +57,12 @@ def version(tree: SourceTree, spec: EngineSpec) -> str:
 
 def is_pool(spec: EngineSpec, cls: str, hierarchy: Hierarchy) -> bool:
     """A class of a pool family, or one that can be given a counter and keeps it."""
-    if _matches_any(spec.host_side, cls, hierarchy) or matcher(spec.not_pools)(cls.rpartition(".")[2]) is not None:
+    if (
+        hierarchy.is_kind_of(cls, matcher(spec.host_side))
+        or matcher(spec.not_pools)(cls.rpartition(".")[2]) is not None
+    ):
         return False
-    if _matches_any(spec.pools, cls, hierarchy):
+    if hierarchy.is_kind_of(cls, matcher(spec.pools)):
         return True
     counters = {gate.counter for gate in spec.gates}
     methods = {arming.method for arming in spec.arming}
@@ -69,8 +72,3 @@ def is_pool(spec: EngineSpec, cls: str, hierarchy: Hierarchy) -> bool:
         for base in hierarchy.mro(cls)
         if base in hierarchy.classes
     )
-
-
-def _matches_any(groups: tuple[Names, ...], cls: str, hierarchy: Hierarchy) -> bool:
-    matches = matcher(groups)
-    return any(matches(base.rpartition(".")[2]) is not None for base in hierarchy.mro(cls))

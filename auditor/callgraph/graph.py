@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -51,16 +51,30 @@ class CallGraph:
                 found[name].update(site.callee[0] for site in sites)
         return {name: tuple(sorted(callees)) for name, callees in sorted(found.items())}
 
+    def within(self, frames: frozenset[FrameKey]) -> dict[FrameKey, list[FrameKey]]:
+        """Caller → callees among ``frames``, in an order that does not depend on hashes."""
+        return {
+            key: [site.callee for site in self.calls[key] if site.callee in frames] for key in sorted(frames, key=repr)
+        }
+
     def reaching(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
         """``start`` and every frame that can call into it, at any distance."""
-        seen = set(start)
-        todo = list(seen)
-        while todo:
-            for caller, _ in self.callers.get(todo.pop(), ()):
-                if caller not in seen:
-                    seen.add(caller)
-                    todo.append(caller)
-        return frozenset(seen)
+        return _closure(start, lambda key: (caller for caller, _ in self.callers.get(key, ())))
+
+    def below(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
+        """``start`` and every frame that it can call into, at any distance."""
+        return _closure(start, lambda key: (site.callee for site in self.calls[key]))
+
+
+def _closure(start: Iterable[FrameKey], step: Callable[[FrameKey], Iterable[FrameKey]]) -> frozenset[FrameKey]:
+    seen = set(start)
+    todo = list(seen)
+    while todo:
+        for key in step(todo.pop()):
+            if key not in seen:
+                seen.add(key)
+                todo.append(key)
+    return frozenset(seen)
 
 
 def freeze(linker: Linker) -> CallGraph:

@@ -89,10 +89,7 @@ class HeldGates:
     def run(self) -> None:
         """Solve every frame that can reach a wait, callees first. A recursive call acquires nothing at first and what
         the first round found in the second: certificates rest on calls that end."""
-        successors = {
-            key: [site.callee for site in self._graph.calls[key] if site.callee in self.acquiring]
-            for key in sorted(self.acquiring, key=repr)
-        }
+        successors = self._graph.within(self.acquiring)
         for component in bottom_up(successors):
             for _ in range(2 if is_recursive(component, successors) else 1):
                 for key in component:

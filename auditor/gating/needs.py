@@ -77,18 +77,8 @@ class Needs:
         """Frames that can reach guarded storage."""
         self._accessor_places: dict[str, set[tuple[int, int]]] = {}
         self._called = frozenset(name for name, _ in graph.callers)
-        self._below_waits = self._below(key for key in self.relevant if held.state(key).events)
+        self._below_waits = graph.below(key for key in self.relevant if held.state(key).events)
         """Frames that run below one that waits: only there can a caller still cover a need."""
-
-    def _below(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
-        seen = set(start)
-        todo = list(seen)
-        while todo:
-            for site in self._graph.calls[todo.pop()]:
-                if site.callee not in seen:
-                    seen.add(site.callee)
-                    todo.append(site.callee)
-        return frozenset(seen)
 
     def _has_source(self, frame: Frame) -> bool:
         return any(isinstance(one, Attr) and self.is_buffer(one.name) for one in frame.code.defined.values())
@@ -98,10 +88,7 @@ class Needs:
     def run(self) -> None:
         """Summarise every relevant frame, callees first; a recursive component until nothing new comes up, at most
         ``_rounds`` times: a need that goes round once more only gets longer."""
-        successors = {
-            key: [site.callee for site in self._graph.calls[key] if site.callee in self.relevant]
-            for key in sorted(self.relevant, key=repr)
-        }
+        successors = self._graph.within(self.relevant)
         for component in bottom_up(successors):
             for _ in range(self._rounds(component) if is_recursive(component, successors) else 1):
                 before = [self.summary(key).keys() for key in component]
@@ -424,7 +411,7 @@ class Needs:
         )
 
     def _host_side(self, cls: str) -> bool:
-        return any(self._is_host(base.rpartition(".")[2]) for base in self._linker.hierarchy.mro(cls))
+        return self._linker.hierarchy.is_kind_of(cls, self._is_host)
 
     def _record(self, touch: Touch, outcome: Outcome) -> None:
         self.outcomes.setdefault(touch, []).append(outcome)

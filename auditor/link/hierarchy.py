@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, Value
@@ -91,6 +91,10 @@ class Hierarchy:
 
     def is_subclass(self, name: str, base: str) -> bool:
         return base in self.mro(name)
+
+    def is_kind_of(self, name: str, matches: Callable[[str], object]) -> bool:
+        """Whether ``matches`` knows the bare name of the class or of one that it derives from."""
+        return any(matches(base.rpartition(".")[2]) is not None for base in self.mro(name))
 
     def lookup(
         self, name: str, attribute: str, functions: Mapping[str, FunctionFacts], after: str | None = None
