@@ -253,7 +253,7 @@ class HeldGates:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
         callee = self._graph.code(site.callee)
         argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
-        layer = substitute(gate.layer, lambda name: _layer_argument(frame.code, argument, name), f"{site.value}!")
+        layer = layer_into(frame.code, argument, gate.layer, f"{site.value}!")
         if layer.foreign and not layer.last:
             return None
         place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)
@@ -411,9 +411,8 @@ def _layer_argument(code: Code, arguments: Mapping[str, Value | Path], name: str
     return Layer(((given, 1),)) if isinstance(given, Path) else layer_of(code.defined, given)
 
 
-def layer_into(code: Code, call: Calling, callee: FunctionFacts, layer: Layer, mark: str, *, implicit: bool) -> Layer:
+def layer_into(code: Code, arguments: Mapping[str, Value | Path], layer: Layer, mark: str) -> Layer:
     """A callee's layer expression in the caller's terms."""
-    arguments = arguments_of(code, call, callee, implicit=implicit)
     return substitute(layer, lambda name: _layer_argument(code, arguments, name), mark)
 
 

@@ -7,7 +7,7 @@ point is reached. ``requires`` of a function are its needs, ``acquires`` its gat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -26,7 +26,7 @@ from auditor.gating.held import (
     layer_into,
     receiver_path,
 )
-from auditor.gating.symbols import EVERY, SOME, path_of
+from auditor.gating.symbols import EVERY, SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
@@ -217,14 +217,16 @@ class Needs:
     def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
             return
-        summary = self.summary(site.callee)
-        for handle in summary.returns:
+        returns = self.summary(site.callee).returns
+        if not returns:
+            return
+        arguments = self._arguments(frame, one, site)
+        hop = self._call_hop(key, frame, one, site)
+        bound = (receiver_path(frame.code, one), site.receiver)
+        for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
-            hop = self._call_hop(key, frame, one, site)
-            callee = self._graph.code(site.callee)
-            layer = layer_into(frame.code, one, callee.facts, handle.layer, f"{site.value}!", implicit=site.implicit)
-            bound = (receiver_path(frame.code, one), site.receiver)
-            given = self._given(frame, one, site, handle.optional)
+            layer = layer_into(frame.code, arguments, handle.layer, f"{site.value}!")
+            given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
             yield (
                 one.dst,
@@ -294,30 +296,27 @@ class Needs:
         for site in self._graph.calls[key]:
             if site.callee not in self.relevant:
                 continue
-            call = calling(frame.code, site)
             needs = self.summary(site.callee).needs
+            if not needs:
+                continue
+            call = calling(frame.code, site)
+            arguments = self._arguments(frame, call, site)
+            hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
-                yield self._need_into(key, frame, call, site, need), site
+                into = replace(
+                    need,
+                    layer=layer_into(frame.code, arguments, need.layer, f"{site.value}!"),
+                    touches=self._touched(frame, call, site, need.touches),
+                    optional=_given(frame.code, arguments, need.optional),
+                    hops=(hop, *need.hops),
+                )
+                yield into, site
             for need in needs[MAX_NEEDS:]:
                 for touch in need.touches:
                     self._record(touch, Outcome("unknown", "limit", None, need, need.hops))
 
-    def _need_into(self, key: FrameKey, frame: Frame, call: Calling, site: CallSite, need: Need) -> Need:
-        callee = self._graph.code(site.callee)
-        layer = layer_into(frame.code, call, callee.facts, need.layer, f"{site.value}!", implicit=site.implicit)
-        touches = self._touched(frame, call, site, need.touches)
-        hop = self._call_hop(key, frame, call, site)
-        optional = self._given(frame, call, site, need.optional)
-        return replace(need, layer=layer, touches=touches, optional=optional, hops=(hop, *need.hops))
-
-    def _given(
-        self, frame: Frame, call: Calling, site: CallSite, optional: tuple[tuple[Gate, str], ...]
-    ) -> tuple[tuple[Gate, str], ...]:
-        """Of the gates that depend on an argument, those whose argument this call passes."""
-        if not optional:
-            return ()
-        arguments = arguments_of(frame.code, call, self._graph.code(site.callee).facts, implicit=site.implicit)
-        return tuple((gate, why) for gate, why in optional if is_given(frame.code, arguments.get(gate.given)))
+    def _arguments(self, frame: Frame, call: Calling, site: CallSite) -> Mapping[str, Value | Path]:
+        return arguments_of(frame.code, call, self._graph.code(site.callee).facts, implicit=site.implicit)
 
     def _settle(
         self,
@@ -415,6 +414,13 @@ class Needs:
 
     def _record(self, touch: Touch, outcome: Outcome) -> None:
         self.outcomes.setdefault(touch, []).append(outcome)
+
+
+def _given(
+    code: Code, arguments: Mapping[str, Value | Path], optional: tuple[tuple[Gate, str], ...]
+) -> tuple[tuple[Gate, str], ...]:
+    """Of the gates that depend on an argument, those whose argument a call passes."""
+    return tuple((gate, why) for gate, why in optional if is_given(code, arguments.get(gate.given)))
 
 
 def _merged(handles: Iterable[Handle]) -> list[Handle]:
