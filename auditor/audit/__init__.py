@@ -46,7 +46,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
     with no_collector(), Extractor(options.jobs) as extractor:
         reader = Reader(tree, spec, extractor, options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
-        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors))
+        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
         judgement = judge(linker, freeze(linker), spec, tree.reported)
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)

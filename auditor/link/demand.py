@@ -20,9 +20,16 @@ Supply = Callable[[Needs], Iterable[ModuleFacts]]
 
 
 def link_on_demand(
-    linker: Linker, first: Iterable[ModuleFacts], supply: Supply, is_accessor: Callable[[str], object]
+    linker: Linker,
+    first: Iterable[ModuleFacts],
+    supply: Supply,
+    is_accessor: Callable[[str], object],
+    is_storage: Callable[[str], object],
 ) -> None:
-    """Link ``first`` and whatever the answers for accessor calls turn out to depend on."""
+    """Link ``first`` and whatever the answers for accessor calls turn out to depend on.
+
+    Reads of storage itself are too many to be followed to other files; they get what their own annotations say.
+    """
     asked, settled = NO_NEEDS, False
     modules = list(first)
     while modules:
@@ -35,7 +42,8 @@ def link_on_demand(
         if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
-            assume_uncalled(linker, unknown_parameters(linker, receivers(linker, is_accessor)))
+            read = receivers(linker, is_accessor) + storage_receivers(linker, is_storage)
+            assume_uncalled(linker, unknown_parameters(linker, read))
             assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
             wanted = needs(linker, receivers(linker, is_accessor))
@@ -46,6 +54,16 @@ def link_on_demand(
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
     """The receivers of all calls that could be an accessor of a tracked class."""
     return [node for node, _ in called_receivers(linker, is_accessor)]
+
+
+def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> list[Node]:
+    """The receivers of all reads of an attribute that is named like storage."""
+    return [
+        frame.node(one.base)
+        for frame in linker.frames.values()
+        for one in frame.code.defined.values()
+        if isinstance(one, Attr) and is_storage(one.name)
+    ]
 
 
 def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:

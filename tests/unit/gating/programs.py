@@ -157,7 +157,7 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
         return not any(map(host, names)) and any(map(pool, names))
 
     linker = Linker({one.module: one.path for one in modules}, tracked)
-    link_on_demand(linker, modules, lambda _: (), accessor)
+    link_on_demand(linker, modules, lambda _: (), accessor, matcher(spec.buffers))
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
     return Judged(texts, judgement, check(judgement), graph, linker)

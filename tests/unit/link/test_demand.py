@@ -19,7 +19,7 @@ def asked(*sources: str) -> list[Needs]:
         seen.append(wanted)
         return ()
 
-    link_on_demand(linker, modules, supply, lambda name: name.startswith("get_"))
+    link_on_demand(linker, modules, supply, lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer"))
     return seen
 
 
