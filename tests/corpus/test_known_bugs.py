@@ -36,7 +36,12 @@ def test_sg01_is_silent_after_the_fix(audit, version):
     assert findings(audit(version).report, "NSATokenToKVPool", INDEX_K) == set()
 
 
-@pytest.mark.parametrize("version", ["0.5.10.post1"])
+@pytest.mark.parametrize("version", ["0.5.10.post1", "0.5.21"])
 def test_sg02_is_flagged(audit, version):
     found = findings(audit(version).report, "HybridLinearKVPool", ("get_mla_kv_buffer",))
     assert ("disarmed-gate", "get_mla_kv_buffer") in found
+
+
+@pytest.mark.parametrize("version", ["0.5.22"])
+def test_sg02_is_silent_after_the_fix(audit, version):
+    assert findings(audit(version).report, "HybridLinearKVPool", ("get_mla_kv_buffer",)) == set()

@@ -10,7 +10,7 @@ from tests.corpus.audits import bufgate, short
 from tests.corpus.candidates import calls, lines_calling, methods
 
 pytestmark = pytest.mark.corpus
-STORY = pytest.mark.parametrize("version", ["0.5.23"])
+STORY = pytest.mark.parametrize("version", ["0.5.12", "0.5.14", "0.5.18", "0.5.23"])
 
 ACCESSOR = "get_index_k_with_scale_buffer"
 INDEXER_PATH = re.compile(r"sglang/srt/layers/attention/(dsv4/.*indexer.*|deepseek_v4_backend[^/]*)\.py")
