@@ -39,6 +39,18 @@ def root() -> Path:
     return ROOT
 
 
+@pytest.fixture(scope="session")
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def no_cache_of_the_user(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _own_cache: Path) -> None:
+    """Keep tests out of the cache of whoever runs them; only those on real releases want it."""
+    if not request.node.get_closest_marker("corpus"):
+        monkeypatch.setenv("BUFGATE_CACHE", str(_own_cache))
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Compare a text with a golden file; ``make golden`` rewrites the file instead."""

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from auditor import __version__
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, recognised, version
+from auditor.audit.extracting import FactsOf, facts_store
 from auditor.audit.reading import Progress, Reader, modules, source
 from auditor.callgraph import freeze
 from auditor.checks import check
@@ -26,13 +28,19 @@ from auditor.triage import Engine, Report, assemble_findings, assemble_sites, sc
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is asked for. ``jobs`` 0 is one worker a core; ``engine`` overrides recognition."""
+    """What a run is asked for.
+
+    ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``cache`` is the folder that facts are kept in
+    between runs, None for none; ``remark`` is told what went wrong with it.
+    """
 
     jobs: int = 0
     engine: str | None = None
     assumptions: bool = True
     timing: bool = True
     progress: Progress | None = None
+    cache: Path | None = None
+    remark: Callable[[str], None] = lambda text: None
 
 
 def audit(tree: SourceTree, options: Options) -> Report:
@@ -43,8 +51,8 @@ def audit(tree: SourceTree, options: Options) -> Report:
     """
     started = time.perf_counter()
     spec = choose_engine(tree, options.engine, assumptions=options.assumptions)
-    with no_collector(), Extractor(options.jobs) as extractor:
-        reader = Reader(tree, spec, extractor, options.progress)
+    with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
+        reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
         link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
         judgement = judge(linker, freeze(linker), spec, tree.reported)
@@ -66,10 +74,11 @@ def audit(tree: SourceTree, options: Options) -> Report:
 
 def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:
     """Caller → callees by qualified name, for every function of the tree."""
-    with no_collector(), Extractor(options.jobs) as extractor:
+    with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
+        facts_of = FactsOf(extractor, store)
         linker = Linker(modules(tree), lambda cls, hierarchy: False)
         sources = [source(tree, path) for path in tree.files]
-        linker.add(list(extractor([one for one in sources if one is not None])))
+        linker.add(list(facts_of([one for one in sources if one is not None])))
         linker.graph.solve()
         return freeze(linker).by_name()
 

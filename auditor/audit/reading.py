@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from auditor.extract import Extractor, Source
+from auditor.audit.extracting import FactsOf
+from auditor.extract import Source
 from auditor.facts import ModuleFacts
 from auditor.link import Needs
 from auditor.source import SourceTree
@@ -34,11 +35,11 @@ def source(tree: SourceTree, path: str) -> Source | None:
 class Reader:
     """Hands files to the linker: candidates first, then what it needs."""
 
-    def __init__(self, tree: SourceTree, spec: EngineSpec, extractor: Extractor, progress: Progress | None) -> None:
+    def __init__(self, tree: SourceTree, spec: EngineSpec, facts_of: FactsOf, progress: Progress | None) -> None:
         self.modules = modules(tree)
         self._tree = tree
         self._spec = spec
-        self._extract = extractor
+        self._facts_of = facts_of
         self._progress = progress
         self._needles, self._seeds = _vocabulary(spec)
         self._done: set[str] = set()
@@ -78,7 +79,7 @@ class Reader:
         sources = [one for path in paths if path not in self._done and (one := source(self._tree, path)) is not None]
         self._done.update(one.path for one in sources)
         facts: list[ModuleFacts] = []
-        for made in self._extract(sources):
+        for made in self._facts_of(sources):
             facts.append(made)
             self._problems.extend((made.path, problem.line, problem.what) for problem in made.problems)
             if self._progress is not None:

@@ -8,7 +8,15 @@ why and what to do. It resolves no name and knows no engine. It does no I/O and 
 arguments give equal facts, in any process.
 """
 
-from auditor.extract.parse import extract
 from auditor.extract.pool import Extractor, Source
+from auditor.facts import ModuleFacts
+
+
+def extract(path: str, module: str, is_package: bool, content: bytes) -> ModuleFacts:
+    """Return the facts of one file; ``path`` and ``module`` are only written into them."""
+    from auditor.extract.parse import extract as parsed  # the parser is slow to import, and most runs need none
+
+    return parsed(path, module, is_package, content)
+
 
 __all__ = ["Extractor", "Source", "extract"]

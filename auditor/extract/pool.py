@@ -1,4 +1,7 @@
-"""Many files at once: extraction in worker processes, in the order asked for, whatever their number."""
+"""Many files at once: extraction in worker processes, in the order asked for, whatever their number.
+
+Importing the parser costs as much as parsing some files, so it is imported by the first file that needs it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from multiprocessing import get_context
 from types import TracebackType
 from typing import NamedTuple
 
-from auditor.extract.parse import extract
-from auditor.facts import ModuleFacts
+from auditor.facts import encode
 
 HANDFUL = 300_000
 """Bytes below which starting a worker costs more than it saves."""
@@ -26,8 +28,10 @@ class Source(NamedTuple):
     content: bytes
 
 
-def extract_one(source: Source) -> ModuleFacts:
-    return extract(*source)
+def extract_one(source: Source) -> bytes:
+    from auditor.extract.parse import extract
+
+    return encode(extract(*source))
 
 
 class Extractor:
@@ -46,11 +50,13 @@ class Extractor:
     ) -> None:
         self._stack.close()
 
-    def __call__(self, sources: Sequence[Source]) -> Iterable[ModuleFacts]:
-        """Yield the facts of each source, in order."""
+    def __call__(self, sources: Sequence[Source]) -> Iterable[bytes]:
+        """Yield the encoded facts of each source, in order."""
         if self._jobs == 1 or (self._pool is None and sum(len(one.content) for one in sources) < HANDFUL):
             return map(extract_one, sources)
         if self._pool is None:
+            import auditor.extract.parse  # noqa: F401  # once, for all workers
+
             self._pool = self._stack.enter_context(ProcessPoolExecutor(self._jobs, mp_context=get_context("fork")))
         order = sorted(range(len(sources)), key=lambda index: -len(sources[index].content))  # the largest first
         futures = {index: self._pool.submit(extract_one, sources[index]) for index in order}

@@ -34,6 +34,7 @@ class Request:
     engine: str | None
     assumptions: bool
     jobs: int
+    cache: bool
     quiet: bool
 
     def open(self) -> SourceTree:
@@ -46,6 +47,7 @@ class Request:
     def options(self, progress: Progress, *, timing: bool = True) -> Options:
         """Return the options of the spine."""
         from auditor.audit import Options
+        from auditor.source import cache_home
 
         return Options(
             jobs=self.jobs,
@@ -53,6 +55,8 @@ class Request:
             assumptions=self.assumptions,
             timing=timing,
             progress=progress,
+            cache=cache_home() if self.cache else None,
+            remark=lambda text: self.say(f"bufgate: {text}"),
         )
 
     def progress(self) -> Progress:
@@ -108,6 +112,7 @@ _TREE = (
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
     ),
+    click.option("--no-cache", is_flag=True, help="Parse every file; neither read nor write what earlier runs kept."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
     click.option(
         "--debug",
@@ -123,11 +128,13 @@ def tree_options(verb: Verb) -> Verb:
     """Give a verb the PATHS argument and the options of reading; it gets them as one ``request``."""
 
     @functools.wraps(verb)
-    def with_request(paths: tuple[str, ...], release: str | None, no_assumptions: bool, **options: Any) -> object:
+    def with_request(
+        paths: tuple[str, ...], release: str | None, no_assumptions: bool, no_cache: bool, **options: Any
+    ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
         kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
-        request = Request(paths=paths, release=release, assumptions=not no_assumptions, **kept)
+        request = Request(paths=paths, release=release, assumptions=not no_assumptions, cache=not no_cache, **kept)
         return verb(request=request, **options)
 
     decorated: Any = with_request

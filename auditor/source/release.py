@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from auditor.errors import ReleaseUnavailable, UsageError
+from auditor.store import make_cache
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -35,7 +36,6 @@ _VERSION = re.compile(
     r"(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[A-Z0-9]+(?:[-_.][A-Z0-9]+)*)?",
     re.ASCII | re.IGNORECASE,
 )
-_CACHEDIR_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of bufgate; it can be deleted.\n"
 _ABANDONED = 86_400.0  # seconds after which a scratch folder belongs to a killed run
 _FOREIGN_PYTHONS = ("3.12", "3.11", "3.10", "3.13")
 _GLIBC_MINORS = (39, 35, 34, 31, 28, 27, 24, 17)
@@ -109,14 +109,12 @@ def _known(release: _Release, home: Path) -> Path | None:
 
 @contextmanager
 def _scratch(home: Path) -> Iterator[Path]:
-    """A folder on the file system of the cache, gone afterwards; marks the cache as one."""
+    """A folder on the file system of the cache, gone afterwards."""
     import tempfile
 
+    make_cache(home)
     releases = home / "releases"
-    releases.mkdir(parents=True, exist_ok=True)
-    for name, text in (("CACHEDIR.TAG", _CACHEDIR_TAG), (".gitignore", "*\n")):
-        if not (home / name).exists():
-            (home / name).write_text(text, encoding="utf-8")
+    releases.mkdir(exist_ok=True)
     _sweep(releases)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=releases) as folder:
         yield Path(folder)

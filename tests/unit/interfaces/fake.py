@@ -9,6 +9,7 @@ import time
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from auditor.triage import Report
@@ -26,6 +27,8 @@ class Options:
     assumptions: bool = True
     timing: bool = True
     progress: Callable[[str, int, int], None] | None = None
+    cache: Path | None = None
+    remark: Callable[[str], None] | None = None
 
 
 def spine(report: Report | BaseException, calls: list[Any] | None = None) -> types.ModuleType:

@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from auditor import __version__
 from auditor.errors import AuditError
 from auditor.interfaces.cli import main
+from auditor.source import cache_home
 from auditor.triage import Report
 from tests.unit.interfaces import fake
 from tests.unit.render import sample
@@ -174,7 +175,10 @@ def test_options_reach_the_spine(run: Run) -> None:
     assert (options.jobs, options.engine) == (3, "sglang")
     assert (options.assumptions, options.timing) == (False, False)
     run("check", calls=calls)
-    assert calls[1][1] == replace(fake.Options(), progress=calls[1][1].progress)
+    made = calls[1][1]
+    assert made == replace(fake.Options(), progress=made.progress, cache=cache_home(), remark=made.remark)
+    run("check", "--no-cache", calls=calls)
+    assert calls[2][1].cache is None
 
 
 def test_release_stands_for_paths(run: Run, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:

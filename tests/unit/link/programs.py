@@ -24,7 +24,9 @@ def link(sources: Mapping[str, str] | str, *, tracked: str = "Pool", on_demand: 
     modules = [facts(name, text) for name, text in named.items()]
     linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith(tracked))
     if on_demand:
-        link_on_demand(linker, modules, lambda _: (), lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer"))
+        link_on_demand(
+            linker, modules, lambda _: (), lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer")
+        )
     else:
         linker.add(modules)
         linker.graph.solve()

@@ -1,0 +1,78 @@
+"""Facts of files: from the cache where an earlier run left them, else extracted and left there."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import auditor
+from auditor.extract import Source
+from auditor.facts import ModuleFacts, decode
+from auditor.store import Store
+
+ROOMS = ("extract", "facts")
+"""Whose code decides what the facts of a file are."""
+
+
+class FactsOf:
+    """Call it with sources: it yields the facts of each, in order."""
+
+    def __init__(self, extract: Callable[[Sequence[Source]], Iterable[bytes]], store: Store) -> None:
+        self._extract = extract
+        self._store = store
+
+    def __call__(self, sources: Sequence[Source]) -> Iterator[ModuleFacts]:
+        keys = [key(source) for source in sources]
+        known = {name: facts for name, data in self._store.get(keys).items() if (facts := _decoded(data)) is not None}
+        made = iter(self._extract([source for source, name in zip(sources, keys, strict=True) if name not in known]))
+        fresh: dict[bytes, bytes] = {}
+        for name in keys:
+            if name not in known:
+                fresh[name] = next(made)
+            yield known[name] if name in known else decode(fresh[name])
+        self._store.keep(fresh, used=known)
+
+
+@contextmanager
+def facts_store(folder: Path | None, remark: Callable[[str], None]) -> Iterator[Store]:
+    """Open the facts kept in a cache folder; without one nothing is found and nothing kept."""
+    store = Store(folder / "facts.sqlite3" if folder is not None else None)
+    try:
+        yield store
+    finally:
+        store.close()
+        if store.trouble:
+            remark(store.trouble)
+
+
+def key(source: Source) -> bytes:
+    """What the facts of a file depend on: its content and place, and the code that extracts."""
+    digest = hashlib.blake2b(digest_size=20, key=_code())
+    for text in (source.path, source.module, "package" if source.is_package else ""):
+        part = text.encode("utf-8", "surrogatepass")  # names of files need not be Unicode
+        digest.update(len(part).to_bytes(4, "big") + part)
+    digest.update(source.content)
+    return digest.digest()
+
+
+def _decoded(data: bytes) -> ModuleFacts | None:
+    """The facts, or None for what another version or an accident has left: a miss."""
+    try:
+        return decode(data)
+    except ValueError:
+        return None
+
+
+@functools.cache
+def _code() -> bytes:
+    """A digest of everything that turns a file into facts: our code, the parser, the language."""
+    digest = hashlib.blake2b(f"{sys.version_info[:2]} {version('libcst')}".encode(), digest_size=32)
+    home = Path(auditor.__file__).parent
+    for file in sorted(path for room in ROOMS for path in (home / room).glob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.digest()
