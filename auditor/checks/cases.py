@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
-from auditor.gating import Hop, Judgement, Need, SiteVerdict, readable
+from auditor.gating import Hop, Judgement, Need, SiteVerdict, by_length, readable
 
 Key = tuple[str, str, str, bool]
 TOLD = ("ungated", "latent")
@@ -91,7 +91,7 @@ def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
 
 def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
     case, check, message, _ = min(
-        members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, str(one[0].need.hops))
+        members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, by_length(one[0].need.hops))
     )
     cls, _, method = case.culprit.rpartition(".")
     latent = all(one.latent for one, *_ in members)

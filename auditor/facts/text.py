@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from auditor.facts.ir import (
@@ -66,13 +67,15 @@ def _defining(function: FunctionFacts) -> list[tuple[int, int, _Defining]]:
     ]
 
 
-def expression(function: FunctionFacts, value: Value) -> str:
+def expression(function: FunctionFacts, value: Value, defined: Mapping[Value, Instruction] | None = None) -> str:
     """Render ``value`` as a short expression, by its definition; a variable that paths join by its name.
+
+    ``defined`` are the ``definitions`` of the function, for who has them.
 
     >>> expression(function, value)
     'self.pool.get_key_buffer(layer_id - self.start_layer)'
     """
-    text = _Renderer(definitions(function), function.names).text(value, 0)
+    text = _Renderer(definitions(function) if defined is None else defined, function.names).text(value, 0)
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + _CUT
 
 
@@ -82,7 +85,7 @@ def _short(qualname: str) -> str:
 
 
 class _Renderer:
-    def __init__(self, definitions: dict[Value, Instruction], names: dict[Value, str]) -> None:
+    def __init__(self, definitions: Mapping[Value, Instruction], names: dict[Value, str]) -> None:
         self.definitions = definitions
         self.names = names
 

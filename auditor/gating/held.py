@@ -152,7 +152,7 @@ class HeldGates:
         for one in self.primitives(code):
             path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
             place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
-            text = expression(code.facts, one.call.dst)
+            text = expression(code.facts, one.call.dst, code.defined)
             by_block.setdefault(one.block, []).append(Gate(None, path, Layer(), place=place, text=text))
         for number, block in enumerate(code.facts.blocks):
             for called in filter(None, (_own_method(code, one) for one in block.instructions)):
@@ -198,7 +198,7 @@ class HeldGates:
         argument = call.arguments[self._waits[one.func.name] :][:1]
         layer = layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
         place = Place(code.path, call.at.line, call.at.column, code.name)
-        text = expression(code.facts, call.dst)
+        text = expression(code.facts, call.dst, code.defined)
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)

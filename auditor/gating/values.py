@@ -106,6 +106,11 @@ class Hop:
     what: str
 
 
+def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:
+    """Orders paths: short ones first, equally short ones by where they go."""
+    return len(hops), tuple((hop.place, hop.what, hop.frame[0], str(hop.frame[1])) for hop in hops)
+
+
 @dataclass(frozen=True, slots=True)
 class Handle:
     """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it

@@ -11,7 +11,7 @@ from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Need, Outcome, Touch
+from auditor.gating.values import Gate, Need, Outcome, Touch, by_length
 from auditor.link import ClassObject, External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
 from auditor.spec import EngineSpec, matcher
 
@@ -42,7 +42,7 @@ class BindingVerdict:
     def need(self) -> Need | None:
         """The read that is not covered, by the shortest path."""
         found = [one.need for one in self.outcomes if one.verdict == self.verdict and one.need is not None]
-        return min(found, key=lambda need: (len(need.hops), str(need.hops))) if found else None
+        return min(found, key=lambda need: by_length(need.hops)) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class _Sites:
         bindings = list(self._bindings(place, found, name))
         bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object)))
         kind = "call" if isinstance(one, Call) else "attribute"
-        receiver = expression(frame.code.facts, base) if base is not None else ""
+        receiver = expression(frame.code.facts, base, frame.code.defined) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
         return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
 

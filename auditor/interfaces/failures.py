@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 from typing import IO, Any
 
 import click
 
+from auditor.collector import no_collector
 from auditor.errors import AuditError
 from auditor.interfaces.exits import COULD_NOT, INTERRUPTED
 
@@ -30,6 +33,12 @@ class Verbs(click.Group):
     """The group of all verbs: it maps errors to exit statuses, and prints its help in sections."""
 
     sections: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run one command; what it made is left to the system when the process ends, not collected."""
+        atexit.register(gc.freeze)
+        with no_collector():
+            return super().main(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; the only place that catches everything."""

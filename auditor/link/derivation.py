@@ -57,6 +57,7 @@ class Derivations:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._reverse = Reverse(program)
+        self._steps: dict[Node, tuple[str, int, str] | None] = {}
         self._names: dict[Node, str] = {}
         for (owner, name), node in program.fields.items():
             self._names[node] = f"{owner}.{name}"
@@ -105,6 +106,11 @@ class Derivations:
         return (frame.code.path, frame.code.name, value, str(frame.context))
 
     def _step(self, node: Node) -> tuple[str, int, str] | None:
+        if node not in self._steps:
+            self._steps[node] = self._told(node)
+        return self._steps[node]
+
+    def _told(self, node: Node) -> tuple[str, int, str] | None:
         located = self._reverse.locate(node)
         if located is None:
             return None
@@ -113,7 +119,11 @@ class Derivations:
         at = getattr(one, "at", None)
         if at is None or isinstance(one, Name):
             return None
-        what = f"parameter {one.name}" if isinstance(one, Param) else expression(frame.code.facts, value)
+        what = (
+            f"parameter {one.name}"
+            if isinstance(one, Param)
+            else expression(frame.code.facts, value, frame.code.defined)
+        )
         return frame.code.path, at.line, f"{what} in {frame.code.name.rpartition('.')[2]}"
 
 

@@ -7,8 +7,9 @@ carry tracked objects are needed as well, since another file may put another cla
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Import, Item, Iterate, Param, Unpack
@@ -51,11 +52,9 @@ class Needs:
 
     def wanted_by(self, identifier: str, content: bytes) -> bool:
         """Whether a file that mentions ``identifier`` does with it what is needed: told from the bytes, generously."""
-        name = re.escape(identifier.encode())
         kinds = ((self.attributes, _STORES), (self.functions, _CALLS), (self.classes, _VALUES))
-        return any(
-            identifier in names and re.search(pattern.replace(b"NAME", name), content) for names, pattern in kinds
-        )
+        near = b"\n".join(_around(content, identifier.encode()))
+        return any(identifier in names and _pattern(kind, identifier).search(near) for names, kind in kinds)
 
 
 NO_NEEDS = Needs(frozenset(), frozenset(), frozenset(), frozenset())
@@ -69,6 +68,29 @@ _VALUES = (
     rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
     rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
 )
+_NEAR = 300
+"""Bytes before and after a name that say what is done with it."""
+
+
+@functools.cache
+def _pattern(kind: bytes, identifier: str) -> re.Pattern[bytes]:
+    return re.compile(kind.replace(b"NAME", re.escape(identifier.encode())))
+
+
+def _around(content: bytes, name: bytes) -> Iterator[bytes]:
+    """The whole lines near each mention of ``name``; where they overlap, as one."""
+    start = end = 0
+    at = content.find(name)
+    while at >= 0:
+        begin = content.rfind(b"\n", 0, max(0, at - _NEAR)) + 1
+        if begin > end:
+            yield content[start:end]
+            start = begin
+        end = content.find(b"\n", at + len(name) + _NEAR)
+        if end < 0:
+            break
+        at = content.find(name, at + 1)
+    yield content[start:] if end < 0 else content[start:end]
 
 
 def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
