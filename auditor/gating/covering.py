@@ -11,7 +11,7 @@ from auditor.facts import Branch, Call, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.symbols import Layer, Path, covers
-from auditor.gating.values import Gate, Held, Near
+from auditor.gating.values import UNRELATED_ARGUMENT, Gate, Held, Near
 from auditor.link import Code, Instance
 
 Bound: TypeAlias = tuple[Path | None, Instance | None]
@@ -40,8 +40,8 @@ class Covering:
             verdict, why = self._covers(gate, layer, bound)
             if verdict and not gate.given:
                 return (gate, why), []
-            if verdict:
-                near.append(Near("argument", gate, why))
+            if gate.given and verdict is not False:
+                near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
             elif why != OTHER:
                 near.append(Near(_kind(verdict, why), gate, why))
         return None, near

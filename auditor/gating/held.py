@@ -99,6 +99,13 @@ class HeldGates:
         """The state of a frame; of one that reaches no wait the empty one."""
         return self._states.get(key, EMPTY)
 
+    def along(self, key: FrameKey, source: int, target: int) -> Held:
+        """What is held on the edge from one block to another."""
+        code = self._graph.code(key)
+        block = code.facts.blocks[source]
+        end = 0 if target in block.handlers else len(block.instructions) + 1
+        return self.state(key).at(source, end) | self._refinements(code).get((source, target), frozenset())
+
     def _solve(self, key: FrameKey) -> FrameState:
         frame = self._graph.frames[key]
         events = tuple(self._events(key, frame))
@@ -202,10 +209,10 @@ class HeldGates:
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
-            given = path.root if not path.names and _is_optional(code, path.root) else ""
+            given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
             return Gate(None, path, layer, None, given, noop, place, text, (place,))
         owners = instances(self._linker, frame, one.counter.base, one.block)
-        return Gate(owners, path_of(code.defined, one.counter.base), layer, None, "", noop, place, text, (place,))
+        return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -257,10 +264,10 @@ class HeldGates:
         if layer.foreign and not layer.last:
             return None
         place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)
-        if gate.given and not is_given(frame.code, argument.get(gate.given)):
+        if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
             return None
         through = path_into(frame.code, argument, gate.through)
-        return Gate(gate.owners, through, layer, None, "", gate.noop, gate.place, gate.text, (place, *gate.chain))
+        return Gate(gate.owners, through, layer, None, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
 
     # ------------------------------------------------------------ branches
 
@@ -299,7 +306,8 @@ class HeldGates:
             return Vacuous(path_of(code.defined, one.base))
         path = path_of(code.defined, counter)
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
-        return Vacuous(path) if path in loose else None
+        optional = isinstance(one, Param) and _is_optional(code, one.name)
+        return Vacuous(path) if path in loose or (loose and optional) else None
 
 
 def _first(held: Held) -> Gate | None:

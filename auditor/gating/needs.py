@@ -26,10 +26,11 @@ from auditor.gating.held import (
     layer_into,
     receiver_path,
 )
+from auditor.gating.joins import Joins
 from auditor.gating.symbols import EVERY, SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
-from auditor.gating.values import Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
@@ -70,6 +71,7 @@ class Needs:
         self._is_host = matcher(spec.host_side)
         self._tracer = Tracer(graph, spec)
         self._covering = Covering(graph, held, armed)
+        self._joins = Joins(linker, graph, held, self._covering)
         self._summaries: dict[FrameKey, Summary] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
@@ -286,6 +288,8 @@ class Needs:
         state = self._held.state(key).at(use.block, use.index)
         gate, near = self._covering.judge(state, handle.layer, handle.bound)
         if gate is None:
+            gate = self._joins.gate(key, handle.layer, handle.bound)
+        if gate is None:
             near.extend(self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
@@ -308,6 +312,7 @@ class Needs:
                     layer=layer_into(frame.code, arguments, need.layer, f"{site.value}!"),
                     touches=self._touched(frame, call, site, need.touches),
                     optional=_given(frame.code, arguments, need.optional),
+                    near=_near_in_caller(frame.code, arguments, need.near),
                     hops=(hop, *need.hops),
                 )
                 yield into, site
@@ -355,6 +360,8 @@ class Needs:
         near = self._meant(frame.code, near)
         if gate is None and need.optional:
             gate = need.optional[0]
+        if gate is None:
+            gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
@@ -369,8 +376,11 @@ class Needs:
             layer = kept.layer if kept.layer == old.layer else SOME
             shorter = kept if len(kept.hops) < len(old.hops) else old
             kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
-        if old is None or wide or len(kept.hops) < len(old.hops):
-            needs[name] = kept
+        elif old is not None:
+            shorter = kept if len(kept.hops) < len(old.hops) else old
+            optional = tuple(one for one in old.optional if one in kept.optional)
+            kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
+        needs[name] = kept
 
     def _meant(self, code: Code, near: list[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
@@ -420,7 +430,19 @@ def _given(
     code: Code, arguments: Mapping[str, Value | Path], optional: tuple[tuple[Gate, str], ...]
 ) -> tuple[tuple[Gate, str], ...]:
     """Of the gates that depend on an argument, those whose argument a call passes."""
-    return tuple((gate, why) for gate, why in optional if is_given(code, arguments.get(gate.given)))
+    return tuple((gate, why) for gate, why in optional if _passed(code, arguments, gate))
+
+
+def _passed(code: Code, arguments: Mapping[str, Value | Path], gate: Gate) -> bool:
+    return all(is_given(code, arguments.get(name)) for name in gate.given)
+
+
+def _near_in_caller(code: Code, arguments: Mapping[str, Value | Path], near: tuple[Near, ...]) -> tuple[Near, ...]:
+    """Of the gates that depend on arguments, those are no longer near for that reason whose arguments a call passes."""
+    return tuple(
+        replace(one, why="unrelated") if one.why == UNRELATED_ARGUMENT and _passed(code, arguments, one.gate) else one
+        for one in near
+    )
 
 
 def _merged(handles: Iterable[Handle]) -> list[Handle]:

@@ -151,12 +151,23 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
         made = left.plus(right, 1 if one.operator == "+" else -1)
         last = one.operator == "-" and right == Layer((), 1) and _is_count(left)
         return Layer(made.terms, made.constant, last=last)
-    if isinstance(one, Call | Item | Op | Unpack | Build | Await | Iterate):
-        sources = tuple(sorted(_sources(defined, value, depth + 1)))
-        return Layer(((Derived(f"%{value}", sources), 1),))
     if isinstance(one, Phi):
         return _phi(defined, one, depth)
+    if isinstance(one, _COMPUTED) or (isinstance(one, Attr) and isinstance(_root(defined, one), _COMPUTED)):
+        sources = tuple(sorted(_sources(defined, value, depth + 1)))
+        return Layer(((Derived(str(path_of(defined, value)), sources), 1),))
     return Layer(((path_of(defined, value), 1),))
+
+
+_COMPUTED = (Call, Item, Op, Unpack, Build, Await, Iterate)
+
+
+def _root(defined: Mapping[Value, object], one: Attr) -> object:
+    """What a chain of attributes is read from."""
+    base: object = one
+    while isinstance(base, Attr):
+        base = defined.get(base.base)
+    return base
 
 
 def _phi(defined: Mapping[Value, object], one: Phi, depth: int) -> Layer:
@@ -196,6 +207,8 @@ def _sources(defined: Mapping[Value, object], value: Value, depth: int) -> froze
         parts = [one.value]
     elif isinstance(one, Phi):
         parts = [part for _, part in one.choices if part not in (NOTHING, value)]
+    elif isinstance(one, Attr) and isinstance(_root(defined, one), _COMPUTED):
+        parts = [one.base]
     elif isinstance(one, Const | Iterate):
         return frozenset()
     else:
@@ -214,6 +227,21 @@ def substitute(layer: Layer, argument: Callable[[str], Layer | None], mark: str)
     moved = Layer(made.terms, made.constant, layer.last, layer.every)
     hidden = moved.foreign and not moved.last and not moved.roots() - _foreign_roots(moved)
     return SOME if hidden else moved
+
+
+def replaced(layer: Layer, values: Mapping[str, Layer]) -> Layer:
+    """``layer`` with some values of its function (``%`` and their number) given as other layers of that function."""
+    made = Layer((), layer.constant)
+    for atom, factor in layer.terms:
+        name = atom.text if isinstance(atom, Derived) else atom.root
+        given = values.get(name)
+        if given is None:
+            moved = Layer(((atom, 1),))
+        else:
+            moved = given if isinstance(atom, Derived) else _replace(atom, values.get, "")
+        for _ in range(abs(factor)):
+            made = made.plus(moved, 1 if factor > 0 else -1)
+    return Layer(made.terms, made.constant, layer.last, layer.every)
 
 
 def _foreign_roots(layer: Layer) -> frozenset[Path]:

@@ -3,7 +3,7 @@ comparisons, so that two waits for the same layer on two branches are the same g
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from auditor.callgraph import FrameKey
@@ -12,6 +12,10 @@ from auditor.link import Instance
 
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
+
+
+UNRELATED_ARGUMENT = "argument?"
+"""Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Gate:
     """A wait that has happened: for ``layer`` on the counter of ``owners`` (None: on a counter object itself).
 
     ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object
-    at that path is one of those. ``given`` names the parameter that must not be None for it to happen; ``noop`` that
+    at that path is one of those. ``given`` names the parameters that must not be None for it to happen; ``noop`` that
     nothing happens. ``chain`` are the calls down to the primitive, outermost first.
     """
 
@@ -45,7 +49,7 @@ class Gate:
     through: Path | None
     layer: Layer
     only: tuple[Path, frozenset[Instance]] | None = None
-    given: str = ""
+    given: tuple[str, ...] = ()
     noop: bool = False
     place: Place = field(default=Place("", 0, 0, ""), compare=False)
     text: str = field(default="", compare=False)
@@ -65,13 +69,20 @@ Held: TypeAlias = frozenset[Gate | Vacuous]
 
 def meet(left: Held, right: Held) -> Held:
     """What is held on both of two paths: a gate also counts where the other path had nothing to wait for."""
-    kept = {one for one in left if one in right or _excused(one, right)}
-    kept.update(one for one in right if one not in left and _excused(one, left))
+    kept = {excused for one in left if (excused := one if one in right else _excused(one, right))}
+    kept.update(excused for one in right if one not in left and (excused := _excused(one, left)))
     return frozenset(kept)
 
 
-def _excused(one: Gate | Vacuous, other: Held) -> bool:
-    return isinstance(one, Gate) and one.through is not None and Vacuous(one.through) in other
+def _excused(one: Gate | Vacuous, other: Held) -> Gate | None:
+    """What is left of a gate where the other path has none: the whole, if there is nothing to wait for; if an argument
+    was not passed on that path, a gate that depends on the argument."""
+    if not isinstance(one, Gate) or one.through is None:
+        return None
+    if Vacuous(one.through) in other:
+        return one
+    absent = {path.root for path in (each.through for each in other if isinstance(each, Vacuous)) if not path.names}
+    return replace(one, given=tuple(sorted({*one.given, *absent}))) if one.given and absent else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +100,8 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A gate that was there and did not do: ``why`` is dead, order, layer, branch, after, argument, noop,
-    unrelated, guard."""
+    """A gate that was there and did not do: ``why`` is dead, order, layer, branch, after, argument,
+    ``UNRELATED_ARGUMENT``, noop, unrelated, guard."""
 
     why: str
     gate: Gate

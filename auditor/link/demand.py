@@ -12,7 +12,7 @@ from auditor.facts import Attr, Call, ModuleFacts, Value
 from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
-from auditor.link.needs import NO_NEEDS, Needs, needs, unknown_parameters
+from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
 from auditor.link.program import Code
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
@@ -26,9 +26,10 @@ def link_on_demand(
     is_accessor: Callable[[str], object],
     is_storage: Callable[[str], object],
 ) -> None:
-    """Link ``first`` and whatever the answers for accessor calls turn out to depend on.
+    """Link ``first`` and whatever the answers for accessor calls turn out to depend on, and who calls the methods that
+    read storage.
 
-    Reads of storage itself are too many to be followed to other files; they get what their own annotations say.
+    Receivers of reads of storage itself are too many to be followed to other files; they get what annotations say.
     """
     asked, settled = NO_NEEDS, False
     modules = list(first)
@@ -36,7 +37,7 @@ def link_on_demand(
         linker.add(modules)
         linker.graph.solve()
         assume(linker)
-        wanted = needs(linker, receivers(linker, is_accessor))
+        wanted = needs(linker, receivers(linker, is_accessor)) | callers_of(readers(linker, is_storage))
         modules = list(supply(wanted - asked))
         asked |= wanted
         if not modules and not settled:
@@ -54,6 +55,27 @@ def link_on_demand(
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
     """The receivers of all calls that could be an accessor of a tracked class."""
     return [node for node, _ in called_receivers(linker, is_accessor)]
+
+
+def readers(linker: Linker, is_storage: Callable[[str], object]) -> frozenset[str]:
+    """The names of methods of tracked objects, and of what they build, that read storage or call one that does. A name
+    that is one common word is left out: who calls it cannot be told by name."""
+    called: dict[str, set[str]] = {}
+    found: set[str] = set()
+    for code in {frame.code for frame in linker.frames.values() if frame.context is not None}:
+        name = code.facts.name
+        read = {one.name for one in code.defined.values() if isinstance(one, Attr)}
+        if "_" in name.strip("_"):
+            called.setdefault(name, set()).update(read)
+            if any(map(is_storage, read)):
+                found.add(name)
+    todo = list(found)
+    while todo:
+        name = todo.pop()
+        new = [caller for caller, names in called.items() if caller not in found and name in names]
+        found.update(new)
+        todo.extend(new)
+    return frozenset(found)
 
 
 def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> list[Node]:

@@ -68,6 +68,13 @@ _VALUES = (
     rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
     rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
 )
+
+
+def callers_of(functions: frozenset[str]) -> Needs:
+    """Whoever calls a function by one of these names."""
+    return Needs(frozenset(), frozenset(), functions, frozenset())
+
+
 _NEAR = 300
 """Bytes before and after a name that say what is done with it."""
 

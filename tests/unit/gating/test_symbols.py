@@ -138,7 +138,17 @@ def test_locals_are_what_they_were_given(before: str, expression: str, same: str
 
 
 @pytest.mark.parametrize(
-    "expression", ["table[layer_id]", "index(layer_id)", "layer_id // 2", "layer_id % 2", "layer_id * 2", "-layer_id"]
+    "expression",
+    [
+        "table[layer_id]",
+        "table[layer_id].dense",
+        "find(layer_id).entry.index",
+        "index(layer_id)",
+        "layer_id // 2",
+        "layer_id % 2",
+        "layer_id * 2",
+        "-layer_id",
+    ],
 )
 def test_computed_numbers_remember_what_from(expression: str) -> None:
     found = layer(expression)
@@ -149,6 +159,15 @@ def test_computed_numbers_remember_what_from(expression: str) -> None:
 def test_the_table_is_not_what_an_index_is_computed_from() -> None:
     assert layer("table[layer_id]").roots() == {Path("layer_id")}
     assert layer("pool.local(layer_id)").roots() == {Path("layer_id")}
+
+
+def test_an_attribute_of_one_entry_is_one_layer() -> None:
+    assert (
+        layer("entry.layer_id - 1", before="entry = table[index]\nentry.layer_id").plus(
+            layer("entry.layer_id - 1", before="entry = table[index]\nentry.layer_id"), -1
+        )
+        == Layer()
+    )
 
 
 def test_two_values_of_a_variable_are_no_one_layer() -> None:
