@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.dataflow import edge_dominators
-from auditor.facts import Branch, Call, Op, Value
+from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.symbols import Layer, Path, covers
@@ -67,7 +68,8 @@ class Covering:
         return covers(gate.layer, layer)
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
-        """Live gates of a function that are not held at a point (block, index): on other branches, or later."""
+        """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or
+        aside on paths that never meet it."""
         block, index = point
         state = self._held.state(key).at(block, index)
         flow = self._held.flow(self._graph.code(key))
@@ -76,8 +78,10 @@ class Covering:
                 if not self._covers(gate, layer, bound)[0] or gate in state:
                     continue
                 before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
-                if not before:
+                if not before and (block == event.block or _reaches(flow.successors, block, event.block)):
                     yield Near("after", gate, "only after the read")
+                elif not before:
+                    yield Near("aside", gate, "on other paths")
                 elif self._guard_is_foreign(key, event.block, block):
                     yield Near("guard", gate, "whether it runs is decided outside the tree")
                 else:
@@ -94,9 +98,15 @@ class Covering:
         one = code.defined.get(test)
         if isinstance(one, Op):
             return any(self._is_foreign(key, code, value) for value in one.operands)
-        if not isinstance(one, Call):
+        if not isinstance(one, Call) or _is_builtin(code, one):
             return False
         return not any(site.value == one.dst for site in self._graph.calls[key])
+
+
+def _is_builtin(code: Code, one: Call) -> bool:
+    """Whether a call is one of a function of the language itself, such as isinstance."""
+    func = code.defined.get(one.func)
+    return isinstance(func, Name) and hasattr(builtins, func.name)
 
 
 def _kind(verdict: bool | None, why: str) -> str:

@@ -27,6 +27,7 @@ from auditor.gating.held import (
     receiver_path,
 )
 from auditor.gating.joins import Joins
+from auditor.gating.storage import is_storage
 from auditor.gating.symbols import EVERY, SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
@@ -66,10 +67,10 @@ class Needs:
         self._spec = spec
         self._held = held
         self._armed = armed
-        self.is_buffer = matcher(spec.buffers)
+        self.is_buffer = is_storage(linker, spec)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
-        self._tracer = Tracer(graph, spec)
+        self._tracer = Tracer(graph, spec, self._arrive)
         self._covering = Covering(graph, held, armed)
         self._joins = Joins(linker, graph, held, self._covering)
         self._summaries: dict[FrameKey, Summary] = {}
@@ -281,6 +282,13 @@ class Needs:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
 
+    def _arrive(self, key: FrameKey, handle: Handle, source: int, join: int) -> Handle:
+        """A handle that comes to a join: whatever reads it there is behind the gates of the path it came by."""
+        if handle.gate is not None:
+            return handle
+        gate, _ = self._covering.judge(self._held.along(key, source, join), handle.layer, handle.bound)
+        return handle if gate is None else replace(handle, gate=gate)
+
     def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
         if handle.gate is not None:
@@ -290,7 +298,8 @@ class Needs:
         if gate is None:
             gate = self._joins.gate(key, handle.layer, handle.bound)
         if gate is None:
-            near.extend(self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound))
+            aside = self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound)
+            near.extend(self._meant(self._graph.code(key), aside))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
 
@@ -366,7 +375,7 @@ class Needs:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
         if nearby:
-            near.extend(self._covering.elsewhere(key, need.layer, point, bound))
+            near.extend(self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound)))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
@@ -382,10 +391,8 @@ class Needs:
             kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
 
-    def _meant(self, code: Code, near: list[Near]) -> list[Near]:
+    def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
-        if not near:
-            return near
         accessors = self._accessor_places.get(code.name)
         if accessors is None:
             accessors = self._accessor_places[code.name] = {
@@ -396,7 +403,7 @@ class Needs:
         return [
             one
             for one in near
-            if one.why not in ("layer", "unrelated")
+            if one.why not in ("layer", "unrelated", "aside")
             or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
 

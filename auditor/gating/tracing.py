@@ -3,7 +3,7 @@ that read only shape, address or name (DESIGN.md §2.11)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -55,10 +55,16 @@ class Use:
 
 
 class Tracer:
-    """Follows handles; knows the call graph and the pack's tables of tensor attributes and kernels."""
+    """Follows handles; knows the call graph and the pack's tables of tensor attributes and kernels.
 
-    def __init__(self, graph: CallGraph, spec: EngineSpec) -> None:
+    ``arrive`` is asked what becomes of a handle that comes to a join: (frame, handle, block it comes from, join).
+    """
+
+    def __init__(
+        self, graph: CallGraph, spec: EngineSpec, arrive: Callable[[FrameKey, Handle, int, int], Handle]
+    ) -> None:
         self._graph = graph
+        self._arrive = arrive
         self._table = spec.uses
         self._kernels = {one.name: one for one in spec.kernels}
         self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
@@ -76,7 +82,7 @@ class Tracer:
                 continue
             seen.add((current, now.selected))
             for user in table.get(current, ()):
-                for kind, target, then in self._use(key, code, current, user.instruction, now):
+                for kind, target, then in self._use(key, code, current, user, now):
                     if kind == "alias":
                         todo.append((target, then))
                     else:
@@ -100,7 +106,8 @@ class Tracer:
             known = self._users[code.name] = users(code.facts)
         return known
 
-    def _use(self, key: FrameKey, code: Code, value: Value, one: object, handle: Handle) -> Iterable[Step]:
+    def _use(self, key: FrameKey, code: Code, value: Value, user: User, handle: Handle) -> Iterable[Step]:
+        one = user.instruction
         match one:
             case Attr():
                 return self._attribute(code, one, handle)
@@ -114,7 +121,9 @@ class Tracer:
                 return [("store", NOTHING, handle)]
             case SetItem() | SetAttr() | Bind() if one.value == value:
                 return [("escape", NOTHING, handle)]
-            case Phi() | Declare() | Await() | Unpack() | Build():
+            case Phi():
+                return [("alias", one.dst, self._joined(key, one, user.block, value, handle))]
+            case Declare() | Await() | Unpack() | Build():
                 return [("alias", one.dst, handle)]
             case Iterate():
                 layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
@@ -124,6 +133,11 @@ class Tracer:
             case Branch():
                 return [("metadata", NOTHING, handle)]
         return []
+
+    def _joined(self, key: FrameKey, one: Phi, join: int, value: Value, handle: Handle) -> Handle:
+        """A handle behind a join: behind a gate if it is so on each of the paths that it comes by."""
+        arrived = [self._arrive(key, handle, block, join) for block, choice in one.choices if choice == value]
+        return next((each for each in arrived if each.gate is None), arrived[0])
 
     def _operator(self, code: Code, one: Op, handle: Handle) -> Iterable[Step]:
         spread = len(one.operands) == 1 and one.operator == "*"

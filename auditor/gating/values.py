@@ -100,7 +100,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A gate that was there and did not do: ``why`` is dead, order, layer, branch, after, argument,
+    """A gate that was there and did not do: ``why`` is dead, order, layer, branch, aside, after, argument,
     ``UNRELATED_ARGUMENT``, noop, unrelated, guard."""
 
     why: str

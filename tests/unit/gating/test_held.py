@@ -80,7 +80,7 @@ def test_early_return_before_the_gate() -> None:
     pool = accessor("if flag:\n    return self.k_buffer[layer_id - self.start_layer]  # early\nWAIT\nREAD")
     found = judged(engine(pool, SERVE))
     assert found.answer("here") == "gated"
-    assert found.answer("early") == "gate-after-access"
+    assert found.answer("early") == "gate-on-some-paths"
 
 
 def test_early_return_in_the_wait_without_a_counter() -> None:

@@ -1,0 +1,69 @@
+"""Which attributes are guarded storage: those that the pack names, and those that an accessor hands out and a loader
+carries (DESIGN.md §2.10). What only an accessor hands out is not loaded: scratch, rings of requests.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+
+from auditor.facts import Attr, Build, Call, Declare, Item, Phi, Return, Value
+from auditor.link import Code, Linker
+from auditor.spec import EngineSpec, matcher
+
+
+def is_storage(linker: Linker, spec: EngineSpec) -> Callable[[str], bool]:
+    """Whether an attribute of a pool, by its name, is guarded storage."""
+    named = matcher(spec.buffers)
+    derived = _handed_out(linker, spec) & _carried(linker, spec)
+    return functools.cache(lambda name: name in derived or named(name) is not None)
+
+
+def _handed_out(linker: Linker, spec: EngineSpec) -> frozenset[str]:
+    """The attributes of ``self`` whose value, or a part or view of it, an accessor of a tracked class returns."""
+    is_accessor = matcher(spec.accessors)
+    found: set[str] = set()
+    for code in linker.codes.values():
+        if code.owner and is_accessor(code.facts.name) is not None and linker.tracked(code.owner):
+            methods = linker.hierarchy.applicable(code.owner)
+            found.update(name for name in _returned(code, frozenset(spec.uses.views)) if name not in methods)
+    return frozenset(found)
+
+
+def _returned(code: Code, views: frozenset[str]) -> Iterator[str]:
+    """The attributes of the first parameter that the values a function returns are, are part of, or are views of."""
+    todo: list[Value] = [block.end.value for block in code.facts.blocks if isinstance(block.end, Return)]
+    seen: set[Value] = set()
+    while todo:
+        value = todo.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        match code.defined.get(value):
+            case Attr(base=0, name=name):
+                yield name
+            case Item(base=source) | Declare(source=source):
+                todo.append(source)
+            case Call(func=func) if isinstance(method := code.defined.get(func), Attr) and method.name in views:
+                todo.append(method.base)
+            case Phi(choices=choices):
+                todo.extend(choice for _, choice in choices)
+            case Build(kind="tuple" | "list", elements=elements):
+                todo.extend(elements)
+
+
+def _carried(linker: Linker, spec: EngineSpec) -> frozenset[str]:
+    """The attributes that the code of the transfer side reads: its classes, and the functions beside them."""
+    is_host = matcher(spec.host_side)
+    classes = linker.hierarchy.classes
+    hosts = {name for name in classes if linker.hierarchy.is_kind_of(name, is_host)}
+    beside = {classes[name].module for name in hosts} - {
+        classes[name].module for name in classes if linker.tracked(name)
+    }
+    return frozenset(
+        one.name
+        for code in linker.codes.values()
+        if code.owner in hosts or code.module in beside
+        for one in code.defined.values()
+        if isinstance(one, Attr)
+    )
