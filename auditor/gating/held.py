@@ -303,11 +303,11 @@ class HeldGates:
     def _owner(self, code: Code, counter: Value) -> Vacuous | None:
         one = code.defined.get(counter)
         if isinstance(one, Attr) and one.name in self._counters:
-            return Vacuous(path_of(code.defined, one.base))
+            return Vacuous(frozenset({path_of(code.defined, one.base)}))
         path = path_of(code.defined, counter)
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
         optional = isinstance(one, Param) and _is_optional(code, one.name)
-        return Vacuous(path) if path in loose or (loose and optional) else None
+        return Vacuous(frozenset({path})) if path in loose or (loose and optional) else None
 
 
 def _first(held: Held) -> Gate | None:

@@ -54,7 +54,7 @@ class Joins:
             gate, _ = self._covering.judge(state, layer_there, there)
             if gate is None and depth < _DEEPEST:
                 gate = self.gate(key, layer_there, there, depth + 1)
-            if gate is None and (there[0] is None or Vacuous(there[0]) not in state):
+            if gate is None and (there[0] is None or Vacuous(frozenset({there[0]})) not in state):
                 return None
             first = first or gate
         return first

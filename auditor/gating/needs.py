@@ -33,7 +33,7 @@ from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
-from auditor.spec import EngineSpec, matcher
+from auditor.spec import Assumption, EngineSpec, matcher
 
 MAX_NEEDS = 800
 """Needs of one frame that are followed to its callers; what is beyond is reported as a limit."""
@@ -78,6 +78,7 @@ class Needs:
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
         self.relevant = graph.reaching(sources)
         """Frames that can reach guarded storage."""
+        self._assumptions: dict[str, Assumption | None] = {}
         self._accessor_places: dict[str, set[tuple[int, int]]] = {}
         self._called = frozenset(name for name, _ in graph.callers)
         self._below_waits = graph.below(key for key in self.relevant if held.state(key).events)
@@ -409,17 +410,27 @@ class Needs:
 
     def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
         owner = need.buffer.owner
-        for one in self._spec.assumptions:
-            if fnmatchcase(need.origin.function, one.scope) or fnmatchcase(frame.code.name, one.scope):
-                return Outcome("exempt", one.verdict, need=need, assumption=one.id)
-        for entry in self._spec.entries:
-            if entry.phase == "no-load" and fnmatchcase(frame.code.name, entry.function):
-                return Outcome("exempt", "no-load", need=need)
+        for function in dict.fromkeys((need.origin.function, *(hop.frame[0] for hop in need.hops), frame.code.name)):
+            assumed = self._assumption(function)
+            if assumed is not None:
+                return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
+        if self._before_any_load(frame.code.name):
+            return Outcome("exempt", "no-load", need=need)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
         if frame.code.facts.name == "__init__" and self._builds(frame, owner):
             return Outcome("exempt", "no-load", need=need)
         return None
+
+    def _assumption(self, function: str) -> Assumption | None:
+        """The assumption of the pack about what is read in, or by way of, a function."""
+        if function not in self._assumptions:
+            fitting = (one for one in self._spec.assumptions if fnmatchcase(function, one.scope))
+            self._assumptions[function] = next(fitting, None)
+        return self._assumptions[function]
+
+    def _before_any_load(self, function: str) -> bool:
+        return any(one.phase == "no-load" and fnmatchcase(function, one.function) for one in self._spec.entries)
 
     def _builds(self, frame: Frame, owner: Instance) -> bool:
         return frame.context is not None and (

@@ -58,31 +58,57 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Vacuous:
-    """On this path the owner at ``through`` has no counter or no load in flight: there is nothing to wait for."""
+    """On this path one of the owners at ``through`` has no counter or no load in flight, or one of these parameters was
+    not passed: there is nothing to wait for."""
 
-    through: Path
+    through: frozenset[Path]
 
 
 Held: TypeAlias = frozenset[Gate | Vacuous]
 """What is certainly held. Order: ⊇ (more held is less). Bottom (everything) exists only inside the solver."""
 
+_CHOICES = 3
+"""Owners of one ``Vacuous``: a guard of more parts says nothing any more."""
+
 
 def meet(left: Held, right: Held) -> Held:
     """What is held on both of two paths: a gate also counts where the other path had nothing to wait for."""
-    kept = {excused for one in left if (excused := one if one in right else _excused(one, right))}
-    kept.update(excused for one in right if one not in left and (excused := _excused(one, left)))
-    return frozenset(kept)
+    if left == right:
+        return left
+    kept = set(left & right)
+    for here, there in ((left - right, right), (right - left, left)):
+        kept.update(both for one in here for other in there if (both := _both(one, other)) is not None)
+    return frozenset(one for one in kept if not any(other != one and implies(other, one) for other in kept))
 
 
-def _excused(one: Gate | Vacuous, other: Held) -> Gate | None:
+def implies(one: Gate | Vacuous, other: Gate | Vacuous) -> bool:
+    """Whether ``other`` is ``one`` with more conditions, or more parts of a guard."""
+    if isinstance(one, Vacuous) or isinstance(other, Vacuous):
+        return isinstance(one, Vacuous) and isinstance(other, Vacuous) and one.through <= other.through
+    return set(one.given) <= set(other.given) and replace(one, given=other.given) == other
+
+
+def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
+    """What certainly holds where one of two does."""
+    if isinstance(other, Vacuous):
+        return _either(one, other) if isinstance(one, Vacuous) else _excused(one, other)
+    if isinstance(one, Gate) and replace(one, given=other.given) == other:
+        return replace(one, given=tuple(sorted({*one.given, *other.given})))
+    return None
+
+
+def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
+    through = one.through | other.through
+    return Vacuous(through) if len(through) <= _CHOICES else None
+
+
+def _excused(one: Gate, other: Vacuous) -> Gate | None:
     """What is left of a gate where the other path has none: the whole, if there is nothing to wait for; if an argument
     was not passed on that path, a gate that depends on the argument."""
-    if not isinstance(one, Gate) or one.through is None:
+    absent = other.through - {one.through}
+    if one.through is None or (absent and not one.given) or any(path.names for path in absent):
         return None
-    if Vacuous(one.through) in other:
-        return one
-    absent = {path.root for path in (each.through for each in other if isinstance(each, Vacuous)) if not path.names}
-    return replace(one, given=tuple(sorted({*one.given, *absent}))) if one.given and absent else None
+    return replace(one, given=tuple(sorted({*one.given, *(path.root for path in absent)})))
 
 
 @dataclass(frozen=True, slots=True)
