@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from auditor import __version__
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, recognised, version
 from auditor.audit.extracting import FactsOf, facts_store
-from auditor.audit.reading import Progress, Reader, modules, source
+from auditor.audit.reading import Progress, Reader, modules, source, suppressions
 from auditor.callgraph import freeze
 from auditor.checks import check
 from auditor.collector import no_collector
@@ -23,7 +24,7 @@ from auditor.gating import judge
 from auditor.link import Linker, link_on_demand
 from auditor.source import SourceTree
 from auditor.spec import built_in_packs, matcher
-from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios
+from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios, suppress
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,15 @@ class Options:
     """What a run is asked for.
 
     ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``cache`` is the folder that facts are kept in
-    between runs, None for none; ``remark`` is told what went wrong with it.
+    between runs, None for none; ``remark`` is told what went wrong with it; ``today`` tells which suppressions are over
+    (None: none).
     """
 
     jobs: int = 0
     engine: str | None = None
     assumptions: bool = True
     timing: bool = True
+    today: datetime.date | None = None
     progress: Progress | None = None
     cache: Path | None = None
     remark: Callable[[str], None] = lambda text: None
@@ -67,7 +70,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
         scenarios=scenarios(judgement),
         stats=stats(tree, reader, sites, round(time.perf_counter() - started, 2) if options.timing else None),
         sites=sites,
-        findings=assemble_findings(told),
+        findings=suppress(assemble_findings(told), suppressions(tree), options.today),
         problems=reader.problems(),
     )
 

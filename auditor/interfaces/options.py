@@ -46,6 +46,8 @@ class Request:
 
     def options(self, progress: Progress, *, timing: bool = True) -> Options:
         """Return the options of the spine."""
+        import datetime
+
         from auditor.audit import Options
         from auditor.source import cache_home
 
@@ -54,6 +56,7 @@ class Request:
             engine=self.engine,
             assumptions=self.assumptions,
             timing=timing,
+            today=datetime.date.today(),
             progress=progress,
             cache=cache_home() if self.cache else None,
             remark=lambda text: self.say(f"bufgate: {text}"),

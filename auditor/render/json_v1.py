@@ -129,6 +129,7 @@ def _finding(finding: ReportedFinding) -> Mapping[str, object]:
         "executions": finding.executions,
         "sites": finding.sites,
         "status": finding.status,
+        "justification": finding.justification,
         "confirmation": finding.confirmation,
         "witness": _steps(finding.witness),
         "related": _steps(finding.related),

@@ -4,7 +4,8 @@ A *fingerprint* names a finding by what it is (check, functions, classes, buffer
 values of ``report`` are those of report-v1; renderers see nothing else.
 """
 
-from auditor.triage.assemble import assemble_findings, assemble_sites, fingerprint, scenarios
+from auditor.triage.assemble import assemble_findings, assemble_sites, scenarios
+from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import (
     VERDICTS,
     Binding,
@@ -18,8 +19,13 @@ from auditor.triage.report import (
     Stats,
     Step,
 )
+from auditor.triage.suppressions import INVALID, UNUSED, Suppression, read_suppressions, suppress
+
+SUPPRESSION_CHECKS = (INVALID, UNUSED)
+"""Findings about suppressions."""
 
 __all__ = [
+    "SUPPRESSION_CHECKS",
     "VERDICTS",
     "Binding",
     "Engine",
@@ -31,8 +37,11 @@ __all__ = [
     "Site",
     "Stats",
     "Step",
+    "Suppression",
     "assemble_findings",
     "assemble_sites",
     "fingerprint",
+    "read_suppressions",
     "scenarios",
+    "suppress",
 ]

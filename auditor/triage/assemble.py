@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import blake2b
 
 from auditor.checks import Finding
 from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
 from auditor.gating import Gate as HeldGate
+from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
 
 EXECUTION = ("eager", "load-possible")
@@ -104,11 +104,6 @@ def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...
         seen[identity] += 1
         made.append(_finding(one, fingerprint(*identity, str(seen[identity]))))
     return tuple(made)
-
-
-def fingerprint(*parts: str) -> str:
-    """A name for a finding that survives edits elsewhere: 16 hexadecimal digits."""
-    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def _finding(one: Finding, mark: str) -> ReportedFinding:

@@ -75,7 +75,7 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
-    advice lines (nearest gate, how to gate it)."""
+    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it."""
 
     check: str
     severity: str
@@ -99,6 +99,7 @@ class ReportedFinding:
     related: tuple[Step, ...]
     fix: dict[str, str] | None
     hints: tuple[str, ...] = ()
+    justification: str = ""
 
 
 @dataclass(frozen=True, slots=True)

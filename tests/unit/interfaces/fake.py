@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ class Options:
     engine: str | None = None
     assumptions: bool = True
     timing: bool = True
+    today: datetime.date | None = None
     progress: Callable[[str, int, int], None] | None = None
     cache: Path | None = None
     remark: Callable[[str], None] | None = None
