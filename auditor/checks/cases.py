@@ -111,6 +111,7 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        classes=tuple(sorted({one.buffer.owner.cls for one, *_ in members})),
         sites=tuple(sites),
     )
 

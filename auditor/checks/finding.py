@@ -57,7 +57,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One missing edge: a check, the function to change, the storage; with every site that it concerns."""
+    """One missing edge: a check, the function to change, the storage; with every site that it concerns and the
+    classes of the objects (qualified) whose storage is read."""
 
     check: str
     severity: str
@@ -73,4 +74,5 @@ class Finding:
     witness: tuple[Hop, ...]
     near: tuple[Near, ...]
     hints: tuple[str, ...]
+    classes: tuple[str, ...] = ()
     sites: tuple[tuple[str, int, int, str], ...] = ()

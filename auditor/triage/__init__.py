@@ -5,6 +5,18 @@ values of ``report`` are those of report-v1; renderers see nothing else.
 """
 
 from auditor.triage.assemble import assemble_findings, assemble_sites, scenarios
+from auditor.triage.baseline import (
+    Baseline,
+    BaselineError,
+    Comparison,
+    Entry,
+    baseline_of,
+    compare,
+    entry_of,
+    from_json,
+    marked,
+    to_json,
+)
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import (
     VERDICTS,
@@ -27,8 +39,12 @@ SUPPRESSION_CHECKS = (INVALID, UNUSED)
 __all__ = [
     "SUPPRESSION_CHECKS",
     "VERDICTS",
+    "Baseline",
+    "BaselineError",
     "Binding",
+    "Comparison",
     "Engine",
+    "Entry",
     "Gate",
     "Report",
     "ReportedFinding",
@@ -40,8 +56,14 @@ __all__ = [
     "Suppression",
     "assemble_findings",
     "assemble_sites",
+    "baseline_of",
+    "compare",
+    "entry_of",
     "fingerprint",
+    "from_json",
+    "marked",
     "read_suppressions",
     "scenarios",
     "suppress",
+    "to_json",
 ]

@@ -132,6 +132,7 @@ def _finding(one: Finding, mark: str) -> ReportedFinding:
         related=related,
         fix=None,
         hints=one.hints,
+        classes=one.classes,
     )
 
 

@@ -75,7 +75,8 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
-    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it."""
+    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` those
+    of the objects whose storage is read."""
 
     check: str
     severity: str
@@ -100,6 +101,7 @@ class ReportedFinding:
     fix: dict[str, str] | None
     hints: tuple[str, ...] = ()
     justification: str = ""
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
