@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -73,7 +74,7 @@ def test_one_that_is_mended_pays_for_no_other() -> None:
 @pytest.mark.parametrize("part", ["check", "function", "buffer"])
 def test_another_check_function_or_storage_is_new(part: str) -> None:
     other = {"check": "noop-gate", "function": "a.Pool.put", "buffer": "v_buffer"}[part]
-    parts = {"function": "a.Pool.get", "check": "ungated-access", "buffer": "k_buffer", part: other}
+    parts: dict[str, Any] = {"function": "a.Pool.get", "check": "ungated-access", "buffer": "k_buffer", part: other}
     assert len(against([A], [finding(**parts)]).new) == 1
 
 
