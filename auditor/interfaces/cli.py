@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import click
 
 from auditor import __version__
+from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.failures import Failure, Verbs
 from auditor.interfaces.options import Request, color_option, page_for, tree_options
@@ -22,6 +23,7 @@ from auditor.interfaces.output import (
 SECTIONS = (
     ("Audit", ("check", "why")),
     ("Look inside", ("graph", "doctor")),
+    ("Set up", ("config",)),
 )
 
 
@@ -50,13 +52,11 @@ def main() -> None:
     metavar="FORMAT[:FILE]",
     help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
 )
-@click.option("--fail-on", type=click.Choice(FAIL_ON), default="error", show_default=True, help="Exit 1 from here on.")
+@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 from here on.  [default: error]")
 @click.option(
     "--min-confidence",
     type=click.Choice(CONFIDENCES),
-    default="medium",
-    show_default=True,
-    help="Findings below it get a line in the report and do not change the exit status.",
+    help="Findings below it get a line in the report and do not change the exit status.  [default: medium]",
 )
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
@@ -66,8 +66,8 @@ def check(
     ctx: click.Context,
     request: Request,
     outputs: tuple[str, ...],
-    fail_on: str,
-    min_confidence: str,
+    fail_on: str | None,
+    min_confidence: str | None,
     strict: bool,
     no_timing: bool,
     color: bool | None,
@@ -78,12 +78,14 @@ def check(
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
     require_distinct(destinations)
 
-    from auditor.audit import audit
+    from auditor.interfaces.audits import audited
     from auditor.render import sentence
 
+    fail_on = fail_on or request.configuration["fail-on"]
+    min_confidence = min_confidence or request.configuration["min-confidence"]
     with request.progress() as progress:
         tree = request.open()
-        report = audit(tree, request.options(progress, timing=not no_timing))
+        report = audited(request, tree, progress, timing=not no_timing)
     texts = []
     for destination in destinations:
         page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
@@ -93,7 +95,9 @@ def check(
 
     if all(destination.file for destination in destinations):
         request.say(f"bufgate: {sentence(report, min_confidence)}")
-    status = exit_status(report, fail_on=fail_on, min_confidence=min_confidence, strict=strict)
+    status = exit_status(
+        report, fail_on=fail_on, min_confidence=min_confidence, strict=strict or request.configuration["strict"]
+    )
     if status == COULD_NOT:
         request.say("bufgate: the audit is not complete (exit status 2): see the problems in the report")
     ctx.exit(status)
@@ -176,4 +180,5 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
+main.add_command(config)
 main.sections = SECTIONS

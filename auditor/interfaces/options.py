@@ -18,6 +18,7 @@ from auditor.interfaces.progress import Progress
 
 if TYPE_CHECKING:
     from auditor.audit import Options
+    from auditor.interfaces.configuration import Configuration
     from auditor.render import Page
     from auditor.source import SourceTree
 
@@ -36,13 +37,24 @@ class Request:
     jobs: int
     cache: bool
     quiet: bool
+    configuration: Configuration
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
         from auditor.source import fetch_release, open_tree
 
-        roots = [fetch_release(self.release)] if self.release else [Path(path) for path in self.paths or (".",)]
-        return open_tree(roots, extra=[_extra(text) for text in self.extra])
+        roots = [fetch_release(self.release)] if self.release else self.roots()
+        return open_tree(roots, extra=[_extra(text) for text in self.extra], roles=self.configuration.roles)
+
+    def roots(self) -> list[Path]:
+        """Return the paths to audit: those that were given, else those of the configuration."""
+        if self.paths:
+            return [Path(path) for path in self.paths]
+        return [self.configuration.path(path) for path in self.configuration["paths"]]
+
+    def rules(self) -> tuple[Path, ...]:
+        """Return the rule packs of the configuration."""
+        return tuple(self.configuration.path(path) for path in self.configuration["rules"])
 
     def options(self, progress: Progress, *, timing: bool = True) -> Options:
         """Return the options of the spine."""
@@ -53,8 +65,9 @@ class Request:
 
         return Options(
             jobs=self.jobs,
-            engine=self.engine,
-            assumptions=self.assumptions,
+            engine=self.engine or self.configuration["engine"] or None,
+            rules=self.rules(),
+            assumptions=self.assumptions and self.configuration["assumptions"],
             timing=timing,
             today=datetime.date.today(),
             progress=progress,
@@ -111,6 +124,7 @@ _TREE = (
         help="Also read this, to resolve names in it; it is not reported. Repeatable.",
     ),
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
+    click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
@@ -136,14 +150,34 @@ def tree_options(verb: Verb) -> Verb:
     ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        configuration = configured(paths, release, options.pop("config"))
         kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
-        request = Request(paths=paths, release=release, assumptions=not no_assumptions, cache=not no_cache, **kept)
+        request = Request(
+            paths=paths,
+            release=release,
+            assumptions=not no_assumptions,
+            cache=not no_cache,
+            configuration=configuration,
+            **kept,
+        )
         return verb(request=request, **options)
 
     decorated: Any = with_request
     for option in reversed(_TREE):
         decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+def configured(paths: Sequence[str], release: str | None, file: str | None) -> Configuration:
+    """Read the configuration that is named, else the nearest one; a release has none of its own."""
+    from auditor.interfaces.configuration import Configuration, find, read
+
+    if file is None:
+        return Configuration(Path()) if release else find(paths)
+    found = read(Path(file))
+    if found is None:
+        raise click.UsageError(f"{file} has no [tool.bufgate].")
+    return found
 
 
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")

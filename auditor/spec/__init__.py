@@ -22,7 +22,7 @@ from auditor.spec.model import (
     Recognition,
     Uses,
 )
-from auditor.spec.positions import Address, Position, locate, positions
+from auditor.spec.positions import Address
 from auditor.spec.reader import Fault, Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     BOOLEAN,
@@ -57,7 +57,6 @@ __all__ = [
     "MissingData",
     "Names",
     "PackError",
-    "Position",
     "Reader",
     "Recognition",
     "Table",
@@ -69,7 +68,6 @@ __all__ = [
     "find_pack",
     "listing",
     "load_pack",
-    "locate",
     "matcher",
     "matches",
     "needles",
@@ -77,7 +75,6 @@ __all__ = [
     "pack_schema",
     "parse_pack",
     "parse_toml",
-    "positions",
     "read_toml",
     "seed_pattern",
     "seeds",

@@ -10,7 +10,6 @@ from pathlib import Path
 from auditor.errors import AuditError
 from auditor.spec.data import data
 from auditor.spec.model import EngineSpec, Uses
-from auditor.spec.positions import positions
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     ACCESSORS,
@@ -55,7 +54,7 @@ def load_pack(path: Path | Traversable | str, *, origin: str = "") -> EngineSpec
 def parse_pack(text: str, origin: str) -> EngineSpec:
     """Read a rule pack from its text; ``origin`` names it in faults and displays."""
     document = parse_toml(text, origin, PackError)
-    reader = Reader(origin, positions(text))
+    reader = Reader.of(origin, text)
     spec = _spec(reader, document)
     if reader.faults:
         raise PackError(reader.faults)

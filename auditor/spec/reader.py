@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from auditor.errors import AuditError
-from auditor.spec.positions import Address, Position, locate
+from auditor.spec.positions import Address, Position, locate, positions
 from auditor.spec.table import REQUIRED, SCHEMA_VERSION, Field, Table, accepts
 
 Row = TypeVar("Row")
@@ -67,6 +67,15 @@ class Reader:
     origin: str
     where: Mapping[Address, Position]
     faults: list[Fault] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, origin: str, text: str) -> Reader:
+        """Make the reader of a text."""
+        return cls(origin, positions(text))
+
+    def line(self, address: Address) -> int:
+        """Return the line of a key."""
+        return locate(self.where, address)[0]
 
     def fault(self, address: Address, what: str) -> None:
         self.faults.append(Fault(self.origin, *locate(self.where, address), what))
