@@ -15,12 +15,14 @@ CONFIDENCES = ("high", "medium", "low")
 class Case:
     """One uncovered read, seen from the function that should have waited.
 
-    ``culprit`` is that function (qualified), ``place`` where in it the way to the read goes on; ``inside`` tells
-    whether it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
+    ``culprit`` is that function (qualified), ``classes`` those of the object that it runs on and of the storage's
+    owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether it is a method of a pool (or of
+    what a pool is made of); ``latent`` that no scenario arms the object.
     """
 
     need: Need
     culprit: str
+    classes: frozenset[str]
     place: Place
     inside: bool
     latent: bool
@@ -58,7 +60,7 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One missing edge: a check, the function to change, the storage; with every site that it concerns and the
-    classes of the objects (qualified) whose storage is read."""
+    classes of the objects (qualified) that it concerns."""
 
     check: str
     severity: str

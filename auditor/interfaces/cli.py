@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import click
 
 from auditor import __version__
+from auditor.interfaces.baseline import against, baseline
 from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.failures import Failure, Verbs
-from auditor.interfaces.options import Request, color_option, page_for, tree_options
+from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
     Destination,
     deliver,
@@ -21,7 +22,7 @@ from auditor.interfaces.output import (
 )
 
 SECTIONS = (
-    ("Audit", ("check", "why")),
+    ("Audit", ("check", "why", "baseline")),
     ("Look inside", ("graph", "doctor")),
     ("Set up", ("config",)),
 )
@@ -52,6 +53,8 @@ def main() -> None:
     metavar="FORMAT[:FILE]",
     help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
 )
+@baseline_option
+@click.option("--no-baseline", is_flag=True, help="Tell accepted findings like all others.")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 from here on.  [default: error]")
 @click.option(
     "--min-confidence",
@@ -66,6 +69,8 @@ def check(
     ctx: click.Context,
     request: Request,
     outputs: tuple[str, ...],
+    file: str | None,
+    no_baseline: bool,
     fail_on: str | None,
     min_confidence: str | None,
     strict: bool,
@@ -86,12 +91,15 @@ def check(
     with request.progress() as progress:
         tree = request.open()
         report = audited(request, tree, progress, timing=not no_timing)
+    accepted = None if no_baseline else request.baseline_file(file)
+    if accepted is not None and (accepted.exists() or file or "baseline" in request.configuration.lines):
+        report = against(report, accepted)
     texts = []
     for destination in destinations:
         page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
         texts.append((FORMATS[destination.format](report, page), destination.file))
-    for text, file in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
-        deliver(text, file)
+    for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
+        deliver(text, target)
 
     if all(destination.file for destination in destinations):
         request.say(f"bufgate: {sentence(report, min_confidence)}")
@@ -180,5 +188,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
+main.add_command(baseline)
 main.add_command(config)
 main.sections = SECTIONS

@@ -52,6 +52,12 @@ class Request:
             return [Path(path) for path in self.paths]
         return [self.configuration.path(path) for path in self.configuration["paths"]]
 
+    def baseline_file(self, given: str | None) -> Path | None:
+        """Return the file of the baseline, be it there or not: the one that was given, else the project's."""
+        if given is not None:
+            return Path(given)
+        return None if self.release else self.configuration.path(self.configuration["baseline"])
+
     def rules(self) -> tuple[Path, ...]:
         """Return the rule packs of the configuration."""
         return tuple(self.configuration.path(path) for path in self.configuration["rules"])
@@ -179,6 +185,10 @@ def configured(paths: Sequence[str], release: str | None, file: str | None) -> C
         raise click.UsageError(f"{file} has no [tool.bufgate].")
     return found
 
+
+baseline_option = click.option(
+    "--baseline", "file", metavar="FILE", help="The accepted findings.  [default: bufgate-baseline.json of the project]"
+)
 
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
 

@@ -15,6 +15,8 @@ from auditor.triage.baseline import (
     entry_of,
     from_json,
     marked,
+    migrated,
+    pruned,
     to_json,
 )
 from auditor.triage.fingerprints import fingerprint
@@ -62,6 +64,8 @@ __all__ = [
     "fingerprint",
     "from_json",
     "marked",
+    "migrated",
+    "pruned",
     "read_suppressions",
     "scenarios",
     "suppress",

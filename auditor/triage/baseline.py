@@ -103,6 +103,25 @@ def marked(report: Report, comparison: Comparison) -> Report:
     return replace(report, findings=tuple(map(told, report.findings)))
 
 
+def pruned(baseline: Baseline, comparison: Comparison) -> Baseline:
+    """Take out what is gone; the undecided sites may become fewer, never more."""
+    gone = set(comparison.gone)
+    kept = tuple(entry for entry in baseline.entries if entry not in gone)
+    return Baseline(baseline.unknown + min(0, comparison.unknown), kept)
+
+
+def migrated(comparison: Comparison) -> tuple[tuple[Entry, Entry], ...]:
+    """Pair what is gone with what is new in the same function on the same storage: another check tells it now."""
+    new: dict[tuple[str, str], list[ReportedFinding]] = {}
+    for one in comparison.new:
+        new.setdefault((one.function, one.buffer), []).append(one)
+    pairs = []
+    for entry in comparison.gone:
+        if entry.function and (there := new.get((entry.function, entry.buffer))):
+            pairs.append((entry, entry_of(there.pop(0))))
+    return tuple(pairs)
+
+
 # ---------------------------------------------------------------- matching
 
 

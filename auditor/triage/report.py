@@ -75,8 +75,8 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
-    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` those
-    of the objects whose storage is read."""
+    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` are
+    those of the objects that it concerns."""
 
     check: str
     severity: str

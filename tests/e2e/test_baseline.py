@@ -93,7 +93,7 @@ def test_prune_adds_nothing_and_update_does(accepted):
 def test_a_class_that_joins_is_told_again(accepted):
     """Its storage and its function are in the baseline; objects of this class were not."""
     edit(accepted, "pools.py", "class DraftPool", "class WidePool(LatentPool):\n    pass\n\n\nclass DraftPool")
-    edit(accepted, "configurator.py", "LatentPool", "WidePool")
+    edit(accepted, "router.py", "LatentPool", "WidePool")
     done = check(cwd=accepted)
     assert done.exit == 1
     assert ("disarmed-gate", "new") in statuses(done)
@@ -165,4 +165,4 @@ def test_the_file_of_the_configuration(tree):
     (tree / "ci").mkdir()
     assert baseline("write", tree).exit == 0
     assert (tree / "ci/accepted.json").is_file()
-    assert run("check", "minikv", "--jobs", "1", cwd=tree).exit == 1  # another root: modules have other names?
+    assert check("minikv", cwd=tree).exit == 0, "paths may be told from another root, names are the same"

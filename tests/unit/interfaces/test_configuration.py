@@ -301,7 +301,7 @@ def test_exit_status(project: Path, calls: list[Any], text: str, arguments: list
 
 def test_it_reaches_the_spine(project: Path, calls: list[Any]) -> None:
     """Engine, rules and assumptions as options, paths and roles as the tree; the report names the file."""
-    write(project, WHOLE + "product = ['pkg/m.py']\n")
+    write(project, WHOLE.replace("baseline", "# baseline") + "product = ['pkg/m.py']\n")
     told = run("check")
     tree, options = calls[0]
     assert tree.root == project / "src"
@@ -334,5 +334,5 @@ def test_module_has_no_key_that_nothing_uses() -> None:
     """Every key is read somewhere."""
     folder = Path(configuration.__file__).parent
     texts = "".join(file.read_text() for file in folder.glob("*.py") if file.name != "configuration.py")
-    unused: list[Any] = [one.name for one in FIELDS if f'configuration["{one.name}"]' not in texts]
-    assert unused == ["baseline"]
+    unused = [one.name for one in FIELDS if f'configuration["{one.name}"]' not in texts]
+    assert not unused
