@@ -53,6 +53,8 @@ def main() -> None:
     metavar="FORMAT[:FILE]",
     help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
 )
+@click.option("--since", metavar="REF", help="Tell only what is new since the work parted from this revision.")
+@click.option("--hook", is_flag=True, help="Tell only what the commit in the making introduces (for pre-commit).")
 @baseline_option
 @click.option("--no-baseline", is_flag=True, help="Tell accepted findings like all others.")
 @click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 from here on.  [default: error]")
@@ -69,6 +71,8 @@ def check(
     ctx: click.Context,
     request: Request,
     outputs: tuple[str, ...],
+    since: str | None,
+    hook: bool,
     file: str | None,
     no_baseline: bool,
     fail_on: str | None,
@@ -78,19 +82,29 @@ def check(
     color: bool | None,
 ) -> None:
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
+    if sum(map(bool, (since, hook, request.release))) > 1:
+        raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
     require_distinct(destinations)
 
-    from auditor.interfaces.audits import audited
+    from auditor.interfaces.audits import audited, audited_commit, audited_since
     from auditor.render import sentence
 
     fail_on = fail_on or request.configuration["fail-on"]
     min_confidence = min_confidence or request.configuration["min-confidence"]
     with request.progress() as progress:
-        tree = request.open()
-        report = audited(request, tree, progress, timing=not no_timing)
+        if hook:
+            made = audited_commit(ctx, request, progress, timing=not no_timing)
+            if made is None:
+                ctx.exit(CLEAN)
+            tree, report = made
+        elif since:
+            tree, report = audited_since(ctx, request, progress, since, timing=not no_timing)
+        else:
+            tree = request.open()
+            report = audited(request, tree, progress, timing=not no_timing)
     accepted = None if no_baseline else request.baseline_file(file)
     if accepted is not None and (accepted.exists() or file or "baseline" in request.configuration.lines):
         report = against(report, accepted)

@@ -41,10 +41,21 @@ class Request:
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
-        from auditor.source import fetch_release, open_tree
+        from auditor.source import fetch_release
 
-        roots = [fetch_release(self.release)] if self.release else self.roots()
-        return open_tree(roots, extra=[_extra(text) for text in self.extra], roles=self.configuration.roles)
+        return self.open_roots([fetch_release(self.release)] if self.release else self.roots())
+
+    def open_roots(self, roots: Sequence[Path], base: Path | None = None) -> SourceTree:
+        """Open other roots in place of the paths; ``base`` is what their files are relative to."""
+        from auditor.source import open_tree
+
+        extra = [_extra(text) for text in self.extra]
+        return open_tree(roots, extra=extra, roles=self.configuration.roles, base=base)
+
+    def top(self) -> Path:
+        """Return the folder that all paths have in common: what the paths of the report are relative to."""
+        folders = [path if path.is_dir() else path.parent for path in map(Path, map(os.path.realpath, self.roots()))]
+        return Path(os.path.commonpath(folders))
 
     def roots(self) -> list[Path]:
         """Return the paths to audit: those that were given, else those of the configuration."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auditor.render.frame import place
 from auditor.render.plain import clean
-from auditor.triage import SUPPRESSION_CHECKS, ReportedFinding
+from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding
 
 LOADER_CHECKS = frozenset(
     {
@@ -18,7 +18,7 @@ LOADER_CHECKS = frozenset(
 """Checks of the other side of the gate."""
 
 _NO_EDGE = LOADER_CHECKS.union(
-    SUPPRESSION_CHECKS, {"false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
+    SUPPRESSION_CHECKS, {PROOF_LOST, "false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
 )
 
 

@@ -19,6 +19,7 @@ from auditor.triage.baseline import (
     pruned,
     to_json,
 )
+from auditor.triage.difference import PROOF_LOST, Change, changes, explained, gates, lost_proofs
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import (
     VERDICTS,
@@ -32,6 +33,7 @@ from auditor.triage.report import (
     Site,
     Stats,
     Step,
+    ordered,
 )
 from auditor.triage.suppressions import INVALID, UNUSED, Suppression, read_suppressions, suppress
 
@@ -39,11 +41,13 @@ SUPPRESSION_CHECKS = (INVALID, UNUSED)
 """Findings about suppressions."""
 
 __all__ = [
+    "PROOF_LOST",
     "SUPPRESSION_CHECKS",
     "VERDICTS",
     "Baseline",
     "BaselineError",
     "Binding",
+    "Change",
     "Comparison",
     "Engine",
     "Entry",
@@ -59,12 +63,17 @@ __all__ = [
     "assemble_findings",
     "assemble_sites",
     "baseline_of",
+    "changes",
     "compare",
     "entry_of",
+    "explained",
     "fingerprint",
     "from_json",
+    "gates",
+    "lost_proofs",
     "marked",
     "migrated",
+    "ordered",
     "pruned",
     "read_suppressions",
     "scenarios",

@@ -88,7 +88,7 @@ def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
     armed = (
         "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
     )
-    return Gate(gate.place.path, gate.place.line, gate.text, on, readable(gate.layer), why, armed)
+    return Gate(gate.place.path, gate.place.line, gate.text, on, readable(gate.layer), why, armed, gate.place.function)
 
 
 def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from auditor.checks import CONFIDENCES, SEVERITIES
 
 VERDICTS = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first: the verdict of a site is the first of these that one of its bindings has."""
@@ -21,7 +24,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A gate that a gated binding stands on. ``expression`` as written, ``on`` the object waited on, ``layer`` the
-    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set."""
+    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set, ``function`` the
+    qualified name of the one that asks for it."""
 
     path: str
     line: int
@@ -30,6 +34,7 @@ class Gate:
     layer: str
     covers: str
     armed: str
+    function: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +168,13 @@ class Report:
     problems: tuple[ReportedProblem, ...]
     configuration: str = ""
     notes: tuple[str, ...] = field(default=())
+
+
+def ordered(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+    """Return findings in the order of a report: worst first, then by place."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.path, one.line),
+        )
+    )

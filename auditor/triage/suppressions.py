@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from auditor.checks import CHECKS, CONFIDENCES, SEVERITIES
+from auditor.checks import CHECKS
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import ReportedFinding
+from auditor.triage.report import ReportedFinding, ordered
 
 INVALID = "invalid-suppression"
 UNUSED = "unused-suppression"
@@ -87,11 +87,7 @@ def suppress(
                 over = f"the suppression at {one.path}:{one.line} ended on {one.until}"
                 told[number] = replace(finding, hints=(*finding.hints, over))
     told += _remarks(suppressions, used)
-    return tuple(sorted(told, key=_order))
-
-
-def _order(finding: ReportedFinding) -> tuple[int, int, str, int]:
-    return SEVERITIES.index(finding.severity), CONFIDENCES.index(finding.confidence), finding.path, finding.line
+    return ordered(told)
 
 
 # ---------------------------------------------------------------- reading
