@@ -8,6 +8,7 @@ import click
 
 from auditor import __version__
 from auditor.interfaces.baseline import against, baseline
+from auditor.interfaces.compare import diff
 from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.failures import Failure, Verbs
@@ -22,7 +23,7 @@ from auditor.interfaces.output import (
 )
 
 SECTIONS = (
-    ("Audit", ("check", "why", "baseline")),
+    ("Audit", ("check", "why", "baseline", "diff")),
     ("Look inside", ("graph", "doctor")),
     ("Set up", ("config",)),
 )
@@ -204,4 +205,5 @@ def doctor(request: Request) -> None:
 
 main.add_command(baseline)
 main.add_command(config)
+main.add_command(diff)
 main.sections = SECTIONS

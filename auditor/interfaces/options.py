@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -130,7 +130,7 @@ def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) ->
     ctx.meta[DEBUG] = value
 
 
-_TREE = (
+_WHAT = (
     click.argument("paths", nargs=-1, type=click.Path()),
     click.option("--release", metavar="NAME==VERSION", help="Audit a release from PyPI in place of PATHS."),
     click.option(
@@ -140,6 +140,8 @@ _TREE = (
         metavar="PATH|NAME==VERSION",
         help="Also read this, to resolve names in it; it is not reported. Repeatable.",
     ),
+)
+_HOW = (
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
     click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
@@ -160,7 +162,27 @@ _TREE = (
 
 def tree_options(verb: Verb) -> Verb:
     """Give a verb the PATHS argument and the options of reading; it gets them as one ``request``."""
+    return _with_options(_taking_request(verb), (*_WHAT, *_HOW))  # type: ignore[no-any-return]
 
+
+def reading_options(verb: Verb) -> Verb:
+    """Give a verb the options of reading without PATHS: what it reads it names itself."""
+    taking = _taking_request(verb)
+
+    @functools.wraps(verb)
+    def without_paths(**options: Any) -> object:
+        return taking(paths=(), release=None, extra=(), **options)
+
+    return _with_options(without_paths, _HOW)  # type: ignore[no-any-return]
+
+
+def _with_options(verb: Any, options: Sequence[Any]) -> Any:
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
+def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(verb)
     def with_request(
         paths: tuple[str, ...], release: str | None, no_assumptions: bool, no_cache: bool, **options: Any
@@ -179,10 +201,7 @@ def tree_options(verb: Verb) -> Verb:
         )
         return verb(request=request, **options)
 
-    decorated: Any = with_request
-    for option in reversed(_TREE):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+    return with_request
 
 
 def configured(paths: Sequence[str], release: str | None, file: str | None) -> Configuration:
@@ -208,19 +227,26 @@ def page_for(
     request: Request, tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
 ) -> Page:
     """Return the page that a report of this tree is written on."""
-    from auditor.render import Page
-
-    terminal = to_stdout and sys.stdout.isatty()
     known = frozenset(tree.files)
 
     @functools.lru_cache(maxsize=16)
     def lines(path: str) -> Sequence[str]:
         return tree.lines(path) if path in known else ()
 
-    return Page(
+    return replace(
+        plain_page(color=color, to_stdout=to_stdout),
         lines=lines,
-        color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
-        width=page_width(terminal=terminal),
         min_confidence=min_confidence,
         arguments=f"--release {request.release}" if request.release else "",
+    )
+
+
+def plain_page(*, color: bool | None, to_stdout: bool) -> Page:
+    """Return the page for a text that shows no source lines."""
+    from auditor.render import Page
+
+    terminal = to_stdout and sys.stdout.isatty()
+    return Page(
+        color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
+        width=page_width(terminal=terminal),
     )

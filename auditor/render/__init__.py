@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from auditor.render import graph, json_v1, text
+from auditor.render.difference import DIFFERENCE_FORMATS
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
 from auditor.render.page import Page
@@ -36,4 +37,14 @@ GRAPH_FORMATS: Mapping[str, GraphRenderer] = {
 }
 """The formats of ``graph``."""
 
-__all__ = ["FORMATS", "GRAPH_FORMATS", "Page", "Renderer", "callers_of", "clean", "explain_sites", "sentence"]
+__all__ = [
+    "DIFFERENCE_FORMATS",
+    "FORMATS",
+    "GRAPH_FORMATS",
+    "Page",
+    "Renderer",
+    "callers_of",
+    "clean",
+    "explain_sites",
+    "sentence",
+]

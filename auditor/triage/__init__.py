@@ -19,7 +19,16 @@ from auditor.triage.baseline import (
     pruned,
     to_json,
 )
-from auditor.triage.difference import PROOF_LOST, Change, changes, explained, gates, lost_proofs
+from auditor.triage.difference import (
+    PROOF_LOST,
+    Change,
+    Difference,
+    changes,
+    difference_of,
+    explained,
+    gates,
+    lost_proofs,
+)
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import (
     VERDICTS,
@@ -49,6 +58,7 @@ __all__ = [
     "Binding",
     "Change",
     "Comparison",
+    "Difference",
     "Engine",
     "Entry",
     "Gate",
@@ -65,6 +75,7 @@ __all__ = [
     "baseline_of",
     "changes",
     "compare",
+    "difference_of",
     "entry_of",
     "explained",
     "fingerprint",

@@ -88,7 +88,17 @@ def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
     armed = (
         "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
     )
-    return Gate(gate.place.path, gate.place.line, gate.text, on, readable(gate.layer), why, armed, gate.place.function)
+    asked = gate.chain[0] if gate.chain else gate.place
+    return Gate(
+        path=gate.place.path,
+        line=gate.place.line,
+        expression=gate.text,
+        on=on,
+        layer=readable(gate.layer),
+        covers=why,
+        armed=armed,
+        asked=Step(asked.path, asked.line, gate.text, asked.function),
+    )
 
 
 def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from auditor.triage.baseline import Comparison, baseline_of, compare
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import Gate, Report, ReportedFinding, Site, Step
+from auditor.triage.report import Gate, Report, ReportedFinding, Site
 
 PROOF_LOST = "proof-lost"
 
@@ -21,11 +22,39 @@ Key = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Change:
     """One site before and after. ``what``: ``lost`` (was gated, is ungated), ``proof-lost`` (was gated, is unknown),
-    ``moved`` (gated both times, by other gates), ``gained`` (is gated now), or ``verdict`` (any other change)."""
+    ``moved`` (gated both times, and a gate that it stood on is another one now), ``gained`` (is gated now), or
+    ``verdict`` (any other change)."""
 
     what: str
     before: Site
     after: Site
+
+    def left(self) -> tuple[Gate, ...]:
+        """Return the gates that the site stands on no more."""
+        return _others(self.before, self.after)
+
+    def joined(self) -> tuple[Gate, ...]:
+        """Return the gates that the site did not stand on before."""
+        return _others(self.after, self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two reports, their findings compared, and the sites that changed."""
+
+    before: Report
+    after: Report
+    findings: Comparison
+    changes: tuple[Change, ...]
+
+    def of(self, what: str) -> tuple[Change, ...]:
+        """Return the changes of one kind."""
+        return tuple(change for change in self.changes if change.what == what)
+
+
+def difference_of(before: Report, after: Report) -> Difference:
+    """Compare two reports. What is suppressed in the later one is neither new nor there before."""
+    return Difference(before, after, compare(after, baseline_of(before)), changes(before, after))
 
 
 def changes(before: Report, after: Report) -> tuple[Change, ...]:
@@ -55,9 +84,8 @@ def explained(findings: Iterable[ReportedFinding], found: Iterable[Change]) -> t
     for change in found:
         if change.what == "lost":
             before[change.after.id] = [
-                f"lost gate: before, {_short(gate.function)} waited with {gate.expression} ({gate.path}:{gate.line})"
-                for gate in gates(change.before)
-                if _place(gate) not in _places(change.after)
+                f"lost gate: before, {_short(gate.asked.function)} waited for it ({gate.asked.path}:{gate.asked.line})"
+                for gate in change.left()
             ]
     told = []
     for one in findings:
@@ -117,19 +145,20 @@ def _short(function: str) -> str:
 
 def _what(old: Site, new: Site) -> str | None:
     if old.verdict == new.verdict:
-        return "moved" if new.verdict == "gated" and _places(old) != _places(new) else None
+        return "moved" if new.verdict == "gated" and _others(old, new) else None
     if old.verdict == "gated":
         return {"ungated": "lost", "unknown": PROOF_LOST}.get(new.verdict, "verdict")
     return "gained" if new.verdict == "gated" else "verdict"
 
 
-def _places(site: Site) -> set[Key]:
-    """Where the gates are, as far as people care: in which functions, and what they say."""
-    return {_place(gate) for gate in gates(site)}
+def _others(site: Site, other: Site) -> tuple[Gate, ...]:
+    """The gates of a site that another one does not have: by function, object and what they say."""
+    there = {_place(gate) for gate in gates(other)}
+    return tuple({_place(gate): gate for gate in gates(site) if _place(gate) not in there}.values())
 
 
 def _place(gate: Gate) -> Key:
-    return _short(gate.function), gate.on, gate.expression
+    return _short(gate.asked.function), gate.on, gate.expression
 
 
 def _finding(change: Change, mark: str) -> ReportedFinding:
@@ -155,9 +184,6 @@ def _finding(change: Change, mark: str) -> ReportedFinding:
         status="new",
         confirmation=None,
         witness=(),
-        related=tuple(
-            Step(gate.path, gate.line, f"before, it was gated by {gate.expression}", gate.function)
-            for gate in gates(old)
-        ),
+        related=tuple(replace(gate.asked, what=f"before, it was gated by {gate.expression}") for gate in gates(old)),
         fix=None,
     )

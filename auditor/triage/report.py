@@ -24,8 +24,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A gate that a gated binding stands on. ``expression`` as written, ``on`` the object waited on, ``layer`` the
-    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set, ``function`` the
-    qualified name of the one that asks for it."""
+    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set; ``asked`` the place
+    that asks for it, which may be some calls above."""
 
     path: str
     line: int
@@ -34,7 +34,7 @@ class Gate:
     layer: str
     covers: str
     armed: str
-    function: str = ""
+    asked: Step = Step("", 0, "")
 
 
 @dataclass(frozen=True, slots=True)

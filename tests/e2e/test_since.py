@@ -81,7 +81,7 @@ def test_a_reader_in_a_file_that_nobody_touched(repository):
 def test_the_lost_gate_is_named(repository):
     repository.edit("router.py", WAIT, "")
     text = run("check", "--since", "main", "--jobs", "1", cwd=repository.top).stdout
-    assert "lost gate: before, RouterPool._wait_for_layer waited with" in text
+    assert "lost gate: before, RouterPool.get_key_buffer waited for it" in text
     assert "lost gate: before, LatentPool" not in text, "that one still waits"
 
 

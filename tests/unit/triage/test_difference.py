@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from auditor.triage import Report, Site, changes, explained, lost_proofs
+from auditor.triage import Report, Site, Step, changes, explained, lost_proofs
 from tests.unit.render import sample
 
-GATE = replace(sample.GATE, function="m.Pool.get", expression="self.wait(layer)", on="Pool")
+ASKED = Step("m.py", 4, "self.wait(layer)", "m.Pool.get")
+GATE = replace(sample.GATE, asked=ASKED, expression="self.wait(layer)", on="Pool")
 GATED = replace(sample.GATED, gates=(GATE,))
 
 
@@ -48,7 +49,9 @@ def test_nothing_changed(verdict: str) -> None:
     assert what([site(verdict)], [site(verdict, line=99)]) == []
 
 
-@pytest.mark.parametrize("part", [{"function": "m.Wrapper.get"}, {"on": "Wrapper"}, {"expression": "self.wait_all()"}])
+@pytest.mark.parametrize(
+    "part", [{"asked": replace(ASKED, function="m.Wrapper.get")}, {"on": "Wrapper"}, {"expression": "self.wait_all()"}]
+)
 def test_a_gate_that_moved_is_not_lost(part: dict[str, Any]) -> None:
     moved = replace(GATED, gates=(replace(GATE, **part),))
     assert what([site()], [site(bindings=(moved,))]) == [("moved", 10, 10)]
@@ -56,7 +59,7 @@ def test_a_gate_that_moved_is_not_lost(part: dict[str, Any]) -> None:
 
 def test_a_gate_on_another_line_has_not_moved() -> None:
     assert what([site()], [site(bindings=(replace(GATED, gates=(replace(GATE, line=1, path="n.py"),)),))]) == []
-    renamed = replace(GATED, gates=(replace(GATE, function="home.m.Pool.get"),))
+    renamed = replace(GATED, gates=(replace(GATE, asked=replace(ASKED, function="home.m.Pool.get")),))
     assert what([site()], [site(bindings=(renamed,))]) == []
 
 
@@ -94,12 +97,13 @@ def test_a_lost_proof_is_a_finding() -> None:
 
 
 def test_new_findings_name_the_gates_that_were_lost() -> None:
-    old = site(bindings=(GATED, replace(GATED, gates=(replace(GATE, function="m.Other.get", line=5),))))
+    old = site(
+        bindings=(GATED, replace(GATED, gates=(replace(GATE, asked=replace(ASKED, function="m.Other.get", line=5)),)))
+    )
     new = site("ungated", bindings=(sample.UNGATED, replace(GATED, gates=(GATE,))))
     finding = replace(sample.FINDINGS[0], sites=(new.id,), hints=())
     known = replace(finding, status="known")
     told = explained([finding, known], changes(report(old), report(new)))
     (hint,) = told[0].hints
-    assert hint.startswith("lost gate: before, Other.get waited with self.wait(layer) (")
-    assert hint.endswith(":5)")
+    assert hint == "lost gate: before, Other.get waited for it (m.py:5)"
     assert told[1].hints == ()
