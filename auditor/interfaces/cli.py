@@ -11,6 +11,7 @@ from auditor.interfaces.baseline import against, baseline
 from auditor.interfaces.compare import diff
 from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
+from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
 from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
@@ -21,10 +22,11 @@ from auditor.interfaces.output import (
     require_known,
     writable,
 )
+from auditor.interfaces.rules import rules
 
 SECTIONS = (
-    ("Audit", ("check", "why", "baseline", "diff")),
-    ("Look inside", ("graph", "doctor")),
+    ("Audit", ("check", "why", "explain", "baseline", "diff")),
+    ("Look inside", ("graph", "rules", "doctor")),
     ("Set up", ("config",)),
 )
 
@@ -206,4 +208,6 @@ def doctor(request: Request) -> None:
 main.add_command(baseline)
 main.add_command(config)
 main.add_command(diff)
+main.add_command(explain)
+main.add_command(rules)
 main.sections = SECTIONS

@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping
 
 from auditor.render import graph, json_v1, text
 from auditor.render.difference import DIFFERENCE_FORMATS
+from auditor.render.documentation import documented, explain_check
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
 from auditor.render.page import Page
 from auditor.render.plain import clean
+from auditor.render.text import explain_finding
 from auditor.render.why import explain_sites
 from auditor.triage import Report
 
@@ -45,6 +47,9 @@ __all__ = [
     "Renderer",
     "callers_of",
     "clean",
+    "documented",
+    "explain_check",
+    "explain_finding",
     "explain_sites",
     "sentence",
 ]

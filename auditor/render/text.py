@@ -32,6 +32,11 @@ def render(report: Report, page: Page) -> str:
     return "\n\n".join([*blocks, "\n".join([*ending, "", *footer(report, page)])]) + "\n"
 
 
+def explain_finding(report: Report, finding: ReportedFinding, page: Page) -> str:
+    """Write one finding with its frame, whatever its status."""
+    return "\n".join(_finding(finding, {site.id: site for site in report.sites}, page)) + "\n"
+
+
 def is_framed(finding: ReportedFinding, page: Page) -> bool:
     """Tell whether a finding gets a frame of its own."""
     return finding.status == "new" and finding.severity != "note" and is_sure(finding, page.min_confidence)
@@ -107,6 +112,7 @@ def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     if finding.check in SUPPRESSION_CHECKS:
         return
     yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
+    yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
 

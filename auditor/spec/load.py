@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from auditor.errors import AuditError
-from auditor.spec.data import data
+from auditor.spec.folders import data
 from auditor.spec.model import EngineSpec, Uses
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
@@ -49,6 +49,13 @@ def load_pack(path: Path | Traversable | str, *, origin: str = "") -> EngineSpec
     place = Path(path) if isinstance(path, str) else path
     shown = origin or (place.as_posix() if isinstance(place, Path) else str(place))
     return parse_pack(read_toml(place, shown, PackError), shown)
+
+
+def pack_text(spec: EngineSpec) -> str:
+    """Return the text of a pack's file; its ``origin`` tells which that is."""
+    if spec in built_in_packs():
+        return data("rules").joinpath(spec.origin.removeprefix("rules/")).read_text(encoding="utf-8")
+    return read_toml(Path(spec.origin), spec.origin, PackError)
 
 
 def parse_pack(text: str, origin: str) -> EngineSpec:
