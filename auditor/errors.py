@@ -18,3 +18,7 @@ class UnreadableRoot(AuditError):
 
 class ReleaseUnavailable(AuditError):
     """Indicates that a release could not be fetched or kept; the user can mend the network, the name or the cache."""
+
+
+class UnknownRevision(AuditError):
+    """Indicates that git does not know a revision here; the user can name another, or fetch it."""

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
+import datetime
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from auditor import __version__
 from auditor.audit.coverage import nothing, stats
-from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, recognised, version
+from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, recognised, version
 from auditor.audit.extracting import FactsOf, facts_store
-from auditor.audit.reading import Progress, Reader, modules, source
+from auditor.audit.reading import Progress, Reader, modules, source, suppressions
 from auditor.callgraph import freeze
 from auditor.checks import check
 from auditor.collector import no_collector
@@ -22,22 +23,25 @@ from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand
 from auditor.source import SourceTree
-from auditor.spec import built_in_packs, matcher
-from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios
+from auditor.spec import matcher
+from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios, suppress
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a run is asked for.
 
-    ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``cache`` is the folder that facts are kept in
-    between runs, None for none; ``remark`` is told what went wrong with it.
+    ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``rules`` are packs (files) that go before the
+    built-in ones; ``cache`` is the folder that facts are kept in between runs, None for none; ``remark`` is told what
+    went wrong with it; ``today`` tells which suppressions are over (None: none).
     """
 
     jobs: int = 0
     engine: str | None = None
+    rules: tuple[Path, ...] = ()
     assumptions: bool = True
     timing: bool = True
+    today: datetime.date | None = None
     progress: Progress | None = None
     cache: Path | None = None
     remark: Callable[[str], None] = lambda text: None
@@ -50,7 +54,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
         NothingToAudit: no engine is recognised, or no accessor is called.
     """
     started = time.perf_counter()
-    spec = choose_engine(tree, options.engine, assumptions=options.assumptions)
+    spec = choose_engine(tree, options.engine, packs(options.rules), assumptions=options.assumptions)
     with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
         reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
@@ -67,7 +71,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
         scenarios=scenarios(judgement),
         stats=stats(tree, reader, sites, round(time.perf_counter() - started, 2) if options.timing else None),
         sites=sites,
-        findings=assemble_findings(told),
+        findings=suppress(assemble_findings(told), suppressions(tree), options.today),
         problems=reader.problems(),
     )
 
@@ -83,9 +87,9 @@ def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ..
         return freeze(linker).by_name()
 
 
-def recognise(tree: SourceTree) -> list[tuple[str, str, bool, str]]:
+def recognise(tree: SourceTree, rules: Sequence[Path] = ()) -> list[tuple[str, str, bool, str]]:
     """For each pack: its name, where it comes from, whether the tree is such an engine, and why."""
-    return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in built_in_packs()]
+    return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in packs(rules)]
 
 
 __all__ = ["NothingToAudit", "Options", "audit", "call_graph", "recognise"]

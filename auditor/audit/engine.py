@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.link import Hierarchy
 from auditor.source import SourceTree
-from auditor.spec import EngineSpec, built_in_packs, find_pack, matcher
+from auditor.spec import EngineSpec, built_in_packs, find_pack, load_pack, matcher
 
 
 class NothingToAudit(AuditError):
     """Indicates that no engine is recognised in the tree, or that it shows no pool, gate or accessor."""
 
 
-def choose_engine(tree: SourceTree, name: str | None, *, assumptions: bool) -> EngineSpec:
+def packs(rules: Sequence[Path]) -> tuple[EngineSpec, ...]:
+    """The packs in the files ``rules``, then the built-in ones."""
+    return (*(load_pack(path) for path in rules), *built_in_packs())
+
+
+def choose_engine(
+    tree: SourceTree, name: str | None, known_packs: Sequence[EngineSpec], *, assumptions: bool
+) -> EngineSpec:
     """The pack called ``name``, or the first that recognises the tree; without its assumptions if they are not wanted.
 
     Raises:
         NothingToAudit: no pack recognises the tree.
     """
     if name is not None:
-        spec = find_pack(name)
+        spec = find_pack(name, known_packs)
     else:
-        tried = [(spec, *recognised(tree, spec)) for spec in built_in_packs()]
+        tried = [(spec, *recognised(tree, spec)) for spec in known_packs]
         known = [spec for spec, found, _ in tried if found]
         if not known:
             looked = "; ".join(f"{spec.name}: {why}" for spec, _, why in tried)

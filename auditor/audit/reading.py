@@ -12,7 +12,7 @@ from auditor.facts import ModuleFacts
 from auditor.link import Needs
 from auditor.source import SourceTree
 from auditor.spec import EngineSpec, needles, seed_pattern
-from auditor.triage import ReportedProblem
+from auditor.triage import ReportedProblem, Suppression, read_suppressions
 
 Progress = Callable[[str, int, int], None]
 """Called as (stage, done, total)."""
@@ -30,6 +30,14 @@ def source(tree: SourceTree, path: str) -> Source | None:
     """A file as the frontend takes it, or None where it cannot be read."""
     content = tree.read(path)
     return None if content is None else Source(path, tree.module(path), tree.is_package(path), content)
+
+
+def suppressions(tree: SourceTree) -> list[Suppression]:
+    """The suppressions in the reported files of the tree."""
+    marked = sorted(path for path in tree.mentioning(frozenset({"bufgate"}))["bufgate"] if tree.reported(path))
+    return [
+        one for path in marked for one in read_suppressions(path, tree.module(path), "\n".join(tree.lines(path)) + "\n")
+    ]
 
 
 class Reader:

@@ -47,7 +47,9 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
     hop, inside = _culprit(judgement, need.hops)
-    return Case(need, hop.frame[0], hop.place, inside, latent, judgement)
+    objects = (hop.frame[1], need.buffer.owner)
+    classes = frozenset(one.cls for one in objects if one is not None)
+    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -111,6 +113,7 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
     )
 

@@ -15,12 +15,14 @@ CONFIDENCES = ("high", "medium", "low")
 class Case:
     """One uncovered read, seen from the function that should have waited.
 
-    ``culprit`` is that function (qualified), ``place`` where in it the way to the read goes on; ``inside`` tells
-    whether it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
+    ``culprit`` is that function (qualified), ``classes`` those of the object that it runs on and of the storage's
+    owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether it is a method of a pool (or of
+    what a pool is made of); ``latent`` that no scenario arms the object.
     """
 
     need: Need
     culprit: str
+    classes: frozenset[str]
     place: Place
     inside: bool
     latent: bool
@@ -57,7 +59,8 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One missing edge: a check, the function to change, the storage; with every site that it concerns."""
+    """One missing edge: a check, the function to change, the storage; with every site that it concerns and the
+    classes of the objects (qualified) that it concerns."""
 
     check: str
     severity: str
@@ -73,4 +76,5 @@ class Finding:
     witness: tuple[Hop, ...]
     near: tuple[Near, ...]
     hints: tuple[str, ...]
+    classes: tuple[str, ...] = ()
     sites: tuple[tuple[str, int, int, str], ...] = ()

@@ -187,10 +187,21 @@ class Need:
         """Whether the handle is kept rather than read."""
         return self.use == ESCAPES
 
+    @property
+    def seam(self) -> tuple[str, str]:
+        """Where the path enters the pools: the last function outside of them and the first method inside."""
+        inside = len(self.hops)
+        while inside and self.hops[inside - 1].frame[1] is not None:
+            inside -= 1
+        return (
+            self.hops[inside - 1].frame[0] if inside else "",
+            self.hops[inside].frame[0] if inside < len(self.hops) else "",
+        )
+
     def key(self, *, wide: bool = False) -> tuple[object, ...]:
         """What tells two needs of a function apart; ``wide`` outside the pools, where no object is singled out."""
         if wide:
-            return self.buffer.name, self.origin, self.use
+            return self.buffer.name, self.origin, self.use, self.seam
         return self.buffer, self.layer, self.origin, self.use, self.touches[:1]
 
 

@@ -7,9 +7,13 @@ from collections.abc import Iterable
 import click
 
 from auditor import __version__
+from auditor.interfaces.baseline import against, baseline
+from auditor.interfaces.compare import diff
+from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
+from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
-from auditor.interfaces.options import Request, color_option, page_for, tree_options
+from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
     Destination,
     deliver,
@@ -18,10 +22,12 @@ from auditor.interfaces.output import (
     require_known,
     writable,
 )
+from auditor.interfaces.rules import rules
 
 SECTIONS = (
-    ("Audit", ("check", "why")),
-    ("Look inside", ("graph", "doctor")),
+    ("Audit", ("check", "why", "explain", "baseline", "diff")),
+    ("Look inside", ("graph", "rules", "doctor")),
+    ("Set up", ("config",)),
 )
 
 
@@ -50,13 +56,15 @@ def main() -> None:
     metavar="FORMAT[:FILE]",
     help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
 )
-@click.option("--fail-on", type=click.Choice(FAIL_ON), default="error", show_default=True, help="Exit 1 from here on.")
+@click.option("--since", metavar="REF", help="Tell only what is new since the work parted from this revision.")
+@click.option("--hook", is_flag=True, help="Tell only what the commit in the making introduces (for pre-commit).")
+@baseline_option
+@click.option("--no-baseline", is_flag=True, help="Tell accepted findings like all others.")
+@click.option("--fail-on", type=click.Choice(FAIL_ON), help="Exit 1 from here on.  [default: error]")
 @click.option(
     "--min-confidence",
     type=click.Choice(CONFIDENCES),
-    default="medium",
-    show_default=True,
-    help="Findings below it get a line in the report and do not change the exit status.",
+    help="Findings below it get a line in the report and do not change the exit status.  [default: medium]",
 )
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
@@ -66,34 +74,55 @@ def check(
     ctx: click.Context,
     request: Request,
     outputs: tuple[str, ...],
-    fail_on: str,
-    min_confidence: str,
+    since: str | None,
+    hook: bool,
+    file: str | None,
+    no_baseline: bool,
+    fail_on: str | None,
+    min_confidence: str | None,
     strict: bool,
     no_timing: bool,
     color: bool | None,
 ) -> None:
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
+    if sum(map(bool, (since, hook, request.release))) > 1:
+        raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
     require_distinct(destinations)
 
-    from auditor.audit import audit
+    from auditor.interfaces.audits import audited, audited_commit, audited_since
     from auditor.render import sentence
 
+    fail_on = fail_on or request.configuration["fail-on"]
+    min_confidence = min_confidence or request.configuration["min-confidence"]
     with request.progress() as progress:
-        tree = request.open()
-        report = audit(tree, request.options(progress, timing=not no_timing))
+        if hook:
+            made = audited_commit(ctx, request, progress, timing=not no_timing)
+            if made is None:
+                ctx.exit(CLEAN)
+            tree, report = made
+        elif since:
+            tree, report = audited_since(ctx, request, progress, since, timing=not no_timing)
+        else:
+            tree = request.open()
+            report = audited(request, tree, progress, timing=not no_timing)
+    accepted = None if no_baseline else request.baseline_file(file)
+    if accepted is not None and (accepted.exists() or file or "baseline" in request.configuration.lines):
+        report = against(report, accepted)
     texts = []
     for destination in destinations:
         page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
         texts.append((FORMATS[destination.format](report, page), destination.file))
-    for text, file in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
-        deliver(text, file)
+    for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
+        deliver(text, target)
 
     if all(destination.file for destination in destinations):
         request.say(f"bufgate: {sentence(report, min_confidence)}")
-    status = exit_status(report, fail_on=fail_on, min_confidence=min_confidence, strict=strict)
+    status = exit_status(
+        report, fail_on=fail_on, min_confidence=min_confidence, strict=strict or request.configuration["strict"]
+    )
     if status == COULD_NOT:
         request.say("bufgate: the audit is not complete (exit status 2): see the problems in the report")
     ctx.exit(status)
@@ -176,4 +205,9 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
+main.add_command(baseline)
+main.add_command(config)
+main.add_command(diff)
+main.add_command(explain)
+main.add_command(rules)
 main.sections = SECTIONS

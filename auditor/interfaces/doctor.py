@@ -43,7 +43,7 @@ def _packs(request: Request) -> Iterator[str]:
 
     try:
         tree = request.open()
-        found = recognise(tree)
+        found = recognise(tree, request.rules())
     except AuditError as error:
         yield f"could not be tried: {error}"
         return

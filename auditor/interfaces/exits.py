@@ -24,12 +24,13 @@ def exit_status(report: Report, *, fail_on: str, min_confidence: str, strict: bo
     """Return the exit status that a report earns."""
     if any(problem.relevant or strict for problem in report.problems):
         return COULD_NOT
-    if any(_counts(finding, fail_on, min_confidence) for finding in report.findings):
+    if any(counts(finding, fail_on, min_confidence) for finding in report.findings):
         return FINDINGS
     return CLEAN
 
 
-def _counts(finding: ReportedFinding, fail_on: str, min_confidence: str) -> bool:
+def counts(finding: ReportedFinding, fail_on: str, min_confidence: str) -> bool:
+    """Tell whether a finding fails a run."""
     if finding.status != "new" or fail_on == "never":
         return False
     severe = SEVERITIES.index(finding.severity) <= SEVERITIES.index(fail_on)

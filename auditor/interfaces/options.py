@@ -6,7 +6,7 @@ import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +18,7 @@ from auditor.interfaces.progress import Progress
 
 if TYPE_CHECKING:
     from auditor.audit import Options
+    from auditor.interfaces.configuration import Configuration
     from auditor.render import Page
     from auditor.source import SourceTree
 
@@ -36,24 +37,56 @@ class Request:
     jobs: int
     cache: bool
     quiet: bool
+    configuration: Configuration
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
-        from auditor.source import fetch_release, open_tree
+        from auditor.source import fetch_release
 
-        roots = [fetch_release(self.release)] if self.release else [Path(path) for path in self.paths or (".",)]
-        return open_tree(roots, extra=[_extra(text) for text in self.extra])
+        return self.open_roots([fetch_release(self.release)] if self.release else self.roots())
+
+    def open_roots(self, roots: Sequence[Path], base: Path | None = None) -> SourceTree:
+        """Open other roots in place of the paths; ``base`` is what their files are relative to."""
+        from auditor.source import open_tree
+
+        extra = [_extra(text) for text in self.extra]
+        return open_tree(roots, extra=extra, roles=self.configuration.roles, base=base)
+
+    def top(self) -> Path:
+        """Return the folder that all paths have in common: what the paths of the report are relative to."""
+        folders = [path if path.is_dir() else path.parent for path in map(Path, map(os.path.realpath, self.roots()))]
+        return Path(os.path.commonpath(folders))
+
+    def roots(self) -> list[Path]:
+        """Return the paths to audit: those that were given, else those of the configuration."""
+        if self.paths:
+            return [Path(path) for path in self.paths]
+        return [self.configuration.path(path) for path in self.configuration["paths"]]
+
+    def baseline_file(self, given: str | None) -> Path | None:
+        """Return the file of the baseline, be it there or not: the one that was given, else the project's."""
+        if given is not None:
+            return Path(given)
+        return None if self.release else self.configuration.path(self.configuration["baseline"])
+
+    def rules(self) -> tuple[Path, ...]:
+        """Return the rule packs of the configuration."""
+        return tuple(self.configuration.path(path) for path in self.configuration["rules"])
 
     def options(self, progress: Progress, *, timing: bool = True) -> Options:
         """Return the options of the spine."""
+        import datetime
+
         from auditor.audit import Options
         from auditor.source import cache_home
 
         return Options(
             jobs=self.jobs,
-            engine=self.engine,
-            assumptions=self.assumptions,
+            engine=self.engine or self.configuration["engine"] or None,
+            rules=self.rules(),
+            assumptions=self.assumptions and self.configuration["assumptions"],
             timing=timing,
+            today=datetime.date.today(),
             progress=progress,
             cache=cache_home() if self.cache else None,
             remark=lambda text: self.say(f"bufgate: {text}"),
@@ -97,7 +130,7 @@ def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) ->
     ctx.meta[DEBUG] = value
 
 
-_TREE = (
+_WHAT = (
     click.argument("paths", nargs=-1, type=click.Path()),
     click.option("--release", metavar="NAME==VERSION", help="Audit a release from PyPI in place of PATHS."),
     click.option(
@@ -107,7 +140,10 @@ _TREE = (
         metavar="PATH|NAME==VERSION",
         help="Also read this, to resolve names in it; it is not reported. Repeatable.",
     ),
+)
+_HOW = (
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
+    click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
@@ -126,22 +162,63 @@ _TREE = (
 
 def tree_options(verb: Verb) -> Verb:
     """Give a verb the PATHS argument and the options of reading; it gets them as one ``request``."""
+    return _with_options(_taking_request(verb), (*_WHAT, *_HOW))  # type: ignore[no-any-return]
 
+
+def reading_options(verb: Verb) -> Verb:
+    """Give a verb the options of reading without PATHS: what it reads it names itself."""
+    taking = _taking_request(verb)
+
+    @functools.wraps(verb)
+    def without_paths(**options: Any) -> object:
+        return taking(paths=(), release=None, extra=(), **options)
+
+    return _with_options(without_paths, _HOW)  # type: ignore[no-any-return]
+
+
+def _with_options(verb: Any, options: Sequence[Any]) -> Any:
+    for option in reversed(options):
+        verb = option(verb)
+    return verb
+
+
+def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(verb)
     def with_request(
         paths: tuple[str, ...], release: str | None, no_assumptions: bool, no_cache: bool, **options: Any
     ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        configuration = configured(paths, release, options.pop("config"))
         kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
-        request = Request(paths=paths, release=release, assumptions=not no_assumptions, cache=not no_cache, **kept)
+        request = Request(
+            paths=paths,
+            release=release,
+            assumptions=not no_assumptions,
+            cache=not no_cache,
+            configuration=configuration,
+            **kept,
+        )
         return verb(request=request, **options)
 
-    decorated: Any = with_request
-    for option in reversed(_TREE):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+    return with_request
 
+
+def configured(paths: Sequence[str], release: str | None, file: str | None) -> Configuration:
+    """Read the configuration that is named, else the nearest one; a release has none of its own."""
+    from auditor.interfaces.configuration import Configuration, find, read
+
+    if file is None:
+        return Configuration(Path()) if release else find(paths)
+    found = read(Path(file))
+    if found is None:
+        raise click.UsageError(f"{file} has no [tool.bufgate].")
+    return found
+
+
+baseline_option = click.option(
+    "--baseline", "file", metavar="FILE", help="The accepted findings.  [default: bufgate-baseline.json of the project]"
+)
 
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
 
@@ -150,19 +227,26 @@ def page_for(
     request: Request, tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
 ) -> Page:
     """Return the page that a report of this tree is written on."""
-    from auditor.render import Page
-
-    terminal = to_stdout and sys.stdout.isatty()
     known = frozenset(tree.files)
 
     @functools.lru_cache(maxsize=16)
     def lines(path: str) -> Sequence[str]:
         return tree.lines(path) if path in known else ()
 
-    return Page(
+    return replace(
+        plain_page(color=color, to_stdout=to_stdout),
         lines=lines,
-        color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
-        width=page_width(terminal=terminal),
         min_confidence=min_confidence,
         arguments=f"--release {request.release}" if request.release else "",
+    )
+
+
+def plain_page(*, color: bool | None, to_stdout: bool) -> Page:
+    """Return the page for a text that shows no source lines."""
+    from auditor.render import Page
+
+    terminal = to_stdout and sys.stdout.isatty()
+    return Page(
+        color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
+        width=page_width(terminal=terminal),
     )

@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from auditor.render import graph, json_v1, text
+from auditor.render.difference import DIFFERENCE_FORMATS
+from auditor.render.documentation import documented, explain_check
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
 from auditor.render.page import Page
 from auditor.render.plain import clean
+from auditor.render.text import explain_finding
 from auditor.render.why import explain_sites
 from auditor.triage import Report
 
@@ -36,4 +39,17 @@ GRAPH_FORMATS: Mapping[str, GraphRenderer] = {
 }
 """The formats of ``graph``."""
 
-__all__ = ["FORMATS", "GRAPH_FORMATS", "Page", "Renderer", "callers_of", "clean", "explain_sites", "sentence"]
+__all__ = [
+    "DIFFERENCE_FORMATS",
+    "FORMATS",
+    "GRAPH_FORMATS",
+    "Page",
+    "Renderer",
+    "callers_of",
+    "clean",
+    "documented",
+    "explain_check",
+    "explain_finding",
+    "explain_sites",
+    "sentence",
+]

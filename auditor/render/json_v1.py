@@ -23,9 +23,9 @@ def render(report: Report, _page: Page) -> str:
         _row("tool", {"name": TOOL, "version": report.tool_version}),
         _row("engine", {"name": report.engine.name, "version": report.engine.version, "pack": report.engine.pack}),
         _rows("scenarios", map(_scenario, report.scenarios)),
-        _row("stats", _stats(report.stats)),
+        _row("stats", stats_row(report.stats)),
         _rows("sites", map(_site, report.sites)),
-        _rows("findings", map(_finding, report.findings)),
+        _rows("findings", map(finding_row, report.findings)),
         _rows("problems", map(_problem, report.problems)),
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
@@ -44,7 +44,8 @@ def _scenario(scenario: Scenario) -> Mapping[str, object]:
     return {"id": scenario.id, "path": scenario.path, "line": scenario.line, "what": scenario.what}
 
 
-def _stats(stats: Stats) -> Mapping[str, object]:
+def stats_row(stats: Stats) -> Mapping[str, object]:
+    """Return the coverage with its keys."""
     seconds = {} if stats.seconds is None else {"seconds": stats.seconds}
     return {
         "files": stats.files,
@@ -93,12 +94,13 @@ def _binding(binding: Binding) -> Mapping[str, object]:
         "check": binding.check,
         "assumptions": binding.assumptions,
         "derivation": [{"path": step.path, "line": step.line, "what": step.what} for step in binding.derivation],
-        "gates": [_gate(gate) for gate in binding.gates],
+        "gates": [gate_row(gate) for gate in binding.gates],
         "witness": _steps(binding.witness),
     }
 
 
-def _gate(gate: Gate) -> Mapping[str, object]:
+def gate_row(gate: Gate) -> Mapping[str, object]:
+    """Return a gate with its keys."""
     return {
         "path": gate.path,
         "line": gate.line,
@@ -110,7 +112,8 @@ def _gate(gate: Gate) -> Mapping[str, object]:
     }
 
 
-def _finding(finding: ReportedFinding) -> Mapping[str, object]:
+def finding_row(finding: ReportedFinding) -> Mapping[str, object]:
+    """Return a finding with its keys."""
     return {
         "check": finding.check,
         "severity": finding.severity,
@@ -129,6 +132,7 @@ def _finding(finding: ReportedFinding) -> Mapping[str, object]:
         "executions": finding.executions,
         "sites": finding.sites,
         "status": finding.status,
+        "justification": finding.justification,
         "confirmation": finding.confirmation,
         "witness": _steps(finding.witness),
         "related": _steps(finding.related),
@@ -137,7 +141,12 @@ def _finding(finding: ReportedFinding) -> Mapping[str, object]:
 
 
 def _steps(steps: Iterable[Step]) -> list[Mapping[str, object]]:
-    return [{"path": s.path, "line": s.line, "function": s.function, "what": s.what} for s in steps]
+    return [step_row(step) for step in steps]
+
+
+def step_row(step: Step) -> Mapping[str, object]:
+    """Return a step with its keys."""
+    return {"path": step.path, "line": step.line, "function": step.function, "what": step.what}
 
 
 def _problem(problem: ReportedProblem) -> Mapping[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auditor.render.frame import place
 from auditor.render.plain import clean
-from auditor.triage import ReportedFinding
+from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding
 
 LOADER_CHECKS = frozenset(
     {
@@ -17,7 +17,9 @@ LOADER_CHECKS = frozenset(
 )
 """Checks of the other side of the gate."""
 
-_NO_EDGE = LOADER_CHECKS | {"false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
+_NO_EDGE = LOADER_CHECKS.union(
+    SUPPRESSION_CHECKS, {PROOF_LOST, "false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
+)
 
 
 def missing_edge(finding: ReportedFinding) -> list[str]:

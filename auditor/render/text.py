@@ -14,7 +14,7 @@ from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.missing import missing_edge
 from auditor.render.page import CONFIDENCES, Page, is_sure
 from auditor.render.plain import clean, count, short, wrapped
-from auditor.triage import Report, ReportedFinding, Site
+from auditor.triage import SUPPRESSION_CHECKS, Report, ReportedFinding, Site
 
 SEVERITIES = ("error", "warning", "note")
 SHOWN_SITES = 3
@@ -30,6 +30,11 @@ def render(report: Report, page: Page) -> str:
     blocks += ["\n".join(_brief(brief, page))] if brief else []
     ending = [page.strong(line) for line in wrapped(sentence(report, page.min_confidence), page.width)]
     return "\n\n".join([*blocks, "\n".join([*ending, "", *footer(report, page)])]) + "\n"
+
+
+def explain_finding(report: Report, finding: ReportedFinding, page: Page) -> str:
+    """Write one finding with its frame, whatever its status."""
+    return "\n".join(_finding(finding, {site.id: site for site in report.sites}, page)) + "\n"
 
 
 def is_framed(finding: ReportedFinding, page: Page) -> bool:
@@ -104,7 +109,10 @@ def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
         yield "confidence", [finding.confidence]
     if finding.confirmation:
         yield "confirmed", [clean(finding.confirmation)]
+    if finding.check in SUPPRESSION_CHECKS:
+        return
     yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
+    yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
 
@@ -140,7 +148,8 @@ def _group_lines(members: list[ReportedFinding], remark: str, page: Page) -> lis
     lines = [head]
     for finding in members[:SHOWN_BRIEF]:
         where = f"{clean(finding.path)}:{finding.line}:{finding.column}"
-        lines += wrapped(f"{where}  {clean(finding.message)}", page.width, "  ", "      ")
+        because = f" -- {clean(finding.justification)}" if finding.justification else ""
+        lines += wrapped(f"{where}  {clean(finding.message)}{because}", page.width, "  ", "      ")
     if len(members) > SHOWN_BRIEF:
         lines.append(f"  and {len(members) - SHOWN_BRIEF:,} more: -o json lists all of them")
     return lines

@@ -12,6 +12,19 @@ does not depend on argument order, working directory or file-system order. It kn
 
 from auditor.source.display import display
 from auditor.source.release import cache_home, fetch_release, release_folder
+from auditor.source.revisions import INDEX, Revisions
+from auditor.source.roles import ROLES
 from auditor.source.tree import Problem, SourceTree, open_tree
 
-__all__ = ["Problem", "SourceTree", "cache_home", "display", "fetch_release", "open_tree", "release_folder"]
+__all__ = [
+    "INDEX",
+    "ROLES",
+    "Problem",
+    "Revisions",
+    "SourceTree",
+    "cache_home",
+    "display",
+    "fetch_release",
+    "open_tree",
+    "release_folder",
+]

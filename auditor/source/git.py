@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import IO
 
 _KEPT_VARIABLES = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_EXEC_PATH")
 _SECONDS = 120
+
+
+class GitFailure(Exception):
+    """Indicates that git could not do it; the text is what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +47,37 @@ def _in_work_tree(folder: str) -> bool:
 
 
 def _ls_files(folder: str, *options: str) -> tuple[str, ...] | None:
+    try:
+        listed = run_git(folder, "ls-files", "-z", "--exclude-standard", *options)
+    except GitFailure:
+        return None
+    return tuple(os.fsdecode(name) for name in listed.split(b"\0") if name)
+
+
+def run_git(folder: str, *arguments: str, stdin: IO[bytes] | None = None, index: bool = False) -> bytes:
+    """Run git in ``folder`` and return what it writes; ``index``: with the index of the commit that is being made."""
     import subprocess
 
     command = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false"]
-    command += ["-C", folder, "ls-files", "-z", "--exclude-standard", *options]
+    command += ["-C", folder, *arguments]
+    environment = _environment()
+    if index and "GIT_INDEX_FILE" in os.environ:
+        environment["GIT_INDEX_FILE"] = os.environ["GIT_INDEX_FILE"]
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, env=_environment(), timeout=_SECONDS, check=True
+            command,
+            stdin=stdin or subprocess.DEVNULL,
+            capture_output=True,
+            env=environment,
+            timeout=_SECONDS,
+            check=False,
         )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return tuple(os.fsdecode(name) for name in done.stdout.split(b"\0") if name)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise GitFailure(f"git cannot be run: {error}") from error
+    if done.returncode != 0:
+        told = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise GitFailure(told[-1] if told else f"git ended with status {done.returncode}")
+    return done.stdout
 
 
 def _environment() -> dict[str, str]:
@@ -61,4 +86,5 @@ def _environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name.startswith(_KEPT_VARIABLES)
     }
-    return kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    never = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    return kept | never | {"GIT_NO_REPLACE_OBJECTS": "1"}

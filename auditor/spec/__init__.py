@@ -7,8 +7,8 @@ line. Nothing here looks at audited code.
 The format is one table, ``auditor.spec.table``; ``rules/schema/pack-v1.schema.json`` is generated from it.
 """
 
-from auditor.spec.data import MissingData, data
-from auditor.spec.load import Fault, PackError, UnknownPack, built_in_packs, find_pack, load_pack, parse_pack
+from auditor.spec.folders import MissingData, data
+from auditor.spec.load import PackError, UnknownPack, built_in_packs, find_pack, load_pack, pack_text, parse_pack
 from auditor.spec.match import Matcher, matcher, matches, needles, seed_pattern, seeds
 from auditor.spec.model import (
     Arming,
@@ -22,15 +22,34 @@ from auditor.spec.model import (
     Recognition,
     Uses,
 )
-from auditor.spec.table import SCHEMA_VERSION, pack_schema
+from auditor.spec.positions import Address
+from auditor.spec.reader import Fault, Faulty, Reader, did_you_mean, parse_toml, read_toml
+from auditor.spec.table import (
+    BOOLEAN,
+    SCHEMA_VERSION,
+    SENTENCE,
+    SLUG,
+    Field,
+    Table,
+    listing,
+    one_of,
+    pack_schema,
+    table_schema,
+)
 
 __all__ = [
+    "BOOLEAN",
     "SCHEMA_VERSION",
+    "SENTENCE",
+    "SLUG",
+    "Address",
     "Arming",
     "Assumption",
     "EngineSpec",
     "EntryPoint",
     "Fault",
+    "Faulty",
+    "Field",
     "GatePrimitive",
     "InFlight",
     "Kernel",
@@ -38,18 +57,27 @@ __all__ = [
     "MissingData",
     "Names",
     "PackError",
+    "Reader",
     "Recognition",
+    "Table",
     "UnknownPack",
     "Uses",
     "built_in_packs",
     "data",
+    "did_you_mean",
     "find_pack",
+    "listing",
     "load_pack",
     "matcher",
     "matches",
     "needles",
+    "one_of",
     "pack_schema",
+    "pack_text",
     "parse_pack",
+    "parse_toml",
+    "read_toml",
     "seed_pattern",
     "seeds",
+    "table_schema",
 ]

@@ -68,7 +68,7 @@ class Table(Generic[Row_co]):
 def accepts(kind: Kind, value: object) -> bool:
     """Tell whether ``value`` is of ``kind``."""
     if isinstance(value, bool) or not isinstance(value, kind.types):
-        return False
+        return isinstance(value, bool) and bool in kind.types
     if isinstance(value, list):
         return (bool(value) or kind.may_be_empty) and kind.of is not None and all(accepts(kind.of, v) for v in value)
     if isinstance(value, int):
@@ -95,6 +95,7 @@ IDENTIFIER = Kind("a plain name without dots or wildcards", (str,), pattern=r"^[
 PATTERN = Kind("a name pattern (the last part of a name: no dots)", (str,), pattern=r"^[\w*?\[\]!-]+\Z")
 QUALIFIED = Kind("a pattern of qualified names", (str,), pattern=r"^[\w*?\[\]!.-]+\Z")
 SLUG = Kind("an id of small letters, digits and dashes", (str,), pattern=r"^[a-z][a-z0-9-]*\Z")
+BOOLEAN = Kind("true or false", (bool,))
 INTEGER = Kind("a whole number", (int,))
 POSITION = Kind("a position (a whole number from 0)", (int,), minimum=0)
 PARAMETER = Kind("a parameter name or a position from 0", (str, int), pattern=r"^[^\W\d]\w*\Z", minimum=0)
@@ -253,11 +254,12 @@ def pack_schema() -> JsonSchema:
         "type": "object",
         "additionalProperties": False,
         "required": ["schema", *NEEDED],
-        "properties": {"schema": version} | {table.name: _table_schema(table) for table in TABLES},
+        "properties": {"schema": version} | {table.name: table_schema(table) for table in TABLES},
     }
 
 
-def _table_schema(table: Table[object]) -> JsonSchema:
+def table_schema(table: Table[object]) -> JsonSchema:
+    """Describe one table as a JSON Schema."""
     row: JsonSchema = {
         "type": "object",
         "additionalProperties": False,
@@ -276,7 +278,7 @@ def _as_json(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-_JSON_TYPES: Mapping[type, str] = {str: "string", int: "integer", list: "array"}
+_JSON_TYPES: Mapping[type, str] = {bool: "boolean", str: "string", int: "integer", list: "array"}
 
 
 def _kind_schema(kind: Kind) -> JsonSchema:

@@ -4,7 +4,32 @@ A *fingerprint* names a finding by what it is (check, functions, classes, buffer
 values of ``report`` are those of report-v1; renderers see nothing else.
 """
 
-from auditor.triage.assemble import assemble_findings, assemble_sites, fingerprint, scenarios
+from auditor.triage.assemble import assemble_findings, assemble_sites, scenarios
+from auditor.triage.baseline import (
+    Baseline,
+    BaselineError,
+    Comparison,
+    Entry,
+    baseline_of,
+    compare,
+    entry_of,
+    from_json,
+    marked,
+    migrated,
+    pruned,
+    to_json,
+)
+from auditor.triage.difference import (
+    PROOF_LOST,
+    Change,
+    Difference,
+    changes,
+    difference_of,
+    explained,
+    gates,
+    lost_proofs,
+)
+from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import (
     VERDICTS,
     Binding,
@@ -17,12 +42,25 @@ from auditor.triage.report import (
     Site,
     Stats,
     Step,
+    ordered,
 )
+from auditor.triage.suppressions import INVALID, UNUSED, Suppression, read_suppressions, suppress
+
+SUPPRESSION_CHECKS = (INVALID, UNUSED)
+"""Findings about suppressions."""
 
 __all__ = [
+    "PROOF_LOST",
+    "SUPPRESSION_CHECKS",
     "VERDICTS",
+    "Baseline",
+    "BaselineError",
     "Binding",
+    "Change",
+    "Comparison",
+    "Difference",
     "Engine",
+    "Entry",
     "Gate",
     "Report",
     "ReportedFinding",
@@ -31,8 +69,25 @@ __all__ = [
     "Site",
     "Stats",
     "Step",
+    "Suppression",
     "assemble_findings",
     "assemble_sites",
+    "baseline_of",
+    "changes",
+    "compare",
+    "difference_of",
+    "entry_of",
+    "explained",
     "fingerprint",
+    "from_json",
+    "gates",
+    "lost_proofs",
+    "marked",
+    "migrated",
+    "ordered",
+    "pruned",
+    "read_suppressions",
     "scenarios",
+    "suppress",
+    "to_json",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import blake2b
 
 from auditor.checks import Finding
 from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
 from auditor.gating import Gate as HeldGate
+from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
 
 EXECUTION = ("eager", "load-possible")
@@ -88,7 +88,17 @@ def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
     armed = (
         "; ".join(dict.fromkeys(judgement.armed.state(one).why for one in owners)) or "the counter itself is waited on"
     )
-    return Gate(gate.place.path, gate.place.line, gate.text, on, readable(gate.layer), why, armed)
+    asked = gate.chain[0] if gate.chain else gate.place
+    return Gate(
+        path=gate.place.path,
+        line=gate.place.line,
+        expression=gate.text,
+        on=on,
+        layer=readable(gate.layer),
+        covers=why,
+        armed=armed,
+        asked=Step(asked.path, asked.line, gate.text, asked.function),
+    )
 
 
 def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:
@@ -104,11 +114,6 @@ def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...
         seen[identity] += 1
         made.append(_finding(one, fingerprint(*identity, str(seen[identity]))))
     return tuple(made)
-
-
-def fingerprint(*parts: str) -> str:
-    """A name for a finding that survives edits elsewhere: 16 hexadecimal digits."""
-    return blake2b("\0".join(parts).encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
 
 def _finding(one: Finding, mark: str) -> ReportedFinding:
@@ -137,6 +142,7 @@ def _finding(one: Finding, mark: str) -> ReportedFinding:
         related=related,
         fix=None,
         hints=one.hints,
+        classes=one.classes,
     )
 
 

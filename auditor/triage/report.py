@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from auditor.checks import CONFIDENCES, SEVERITIES
 
 VERDICTS = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first: the verdict of a site is the first of these that one of its bindings has."""
@@ -21,7 +24,8 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A gate that a gated binding stands on. ``expression`` as written, ``on`` the object waited on, ``layer`` the
-    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set."""
+    layer expression, ``covers`` what it covers and why, ``armed`` why the object's counter is set; ``asked`` the place
+    that asks for it, which may be some calls above."""
 
     path: str
     line: int
@@ -30,6 +34,7 @@ class Gate:
     layer: str
     covers: str
     armed: str
+    asked: Step = Step("", 0, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,8 @@ class Site:
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
-    advice lines (nearest gate, how to gate it)."""
+    advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` are
+    those of the objects that it concerns."""
 
     check: str
     severity: str
@@ -99,6 +105,8 @@ class ReportedFinding:
     related: tuple[Step, ...]
     fix: dict[str, str] | None
     hints: tuple[str, ...] = ()
+    justification: str = ""
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +168,13 @@ class Report:
     problems: tuple[ReportedProblem, ...]
     configuration: str = ""
     notes: tuple[str, ...] = field(default=())
+
+
+def ordered(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
+    """Return findings in the order of a report: worst first, then by place."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda one: (SEVERITIES.index(one.severity), CONFIDENCES.index(one.confidence), one.path, one.line),
+        )
+    )

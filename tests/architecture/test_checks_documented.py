@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from auditor.checks import CHECKS
+from auditor.render import documented
+from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS
 
 IDS = [check.id for check in CHECKS]
 
@@ -31,4 +33,12 @@ def test_check_has_fixtures(root: Path, check: str) -> None:
 
 def test_docs_have_exactly_these_headings_in_this_order(root: Path) -> None:
     headings = re.findall(r"^## `?([a-z-]+)`?$", (root / "docs" / "checks.md").read_text(), flags=re.MULTILINE)
-    assert headings == IDS
+    assert headings == [*IDS, PROOF_LOST, *SUPPRESSION_CHECKS]
+
+
+@pytest.mark.parametrize("check", [*IDS, PROOF_LOST, *SUPPRESSION_CHECKS])
+def test_docs_have_a_bad_and_a_good_example(root: Path, check: str) -> None:
+    section = documented((root / "docs" / "checks.md").read_text())[check]
+    example = re.findall(r"^```python\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
+    assert [word for word in ("# bad", "# good") if word not in "".join(example)] == []
+    assert section.startswith(("Error. ", "Warning. ", "Warning, ", "Note. "))

@@ -74,6 +74,7 @@ def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> st
 def test_wheel_holds_exactly_the_packages_and_their_data(tree: Path, built: Built) -> None:
     code = [file for package in ("auditor", "cuda_probe") for file in (tree / package).rglob("*.py")]
     data = [file for kind in ("rules", "reports") for file in (tree / kind).rglob("*") if file.suffix in DATA]
+    data.append(tree / "docs" / "checks.md")
     expected = {file.relative_to(tree).as_posix() for file in code}
     expected |= {f"auditor/_data/{file.relative_to(tree).as_posix()}" for file in data}
     expected |= {"auditor/py.typed"} if (tree / "auditor/py.typed").is_file() else set()
@@ -110,6 +111,7 @@ def test_installed_wheel_runs_and_reads_its_rules(built: Built, python: Path, tm
     run(python, "-m", "pip", "install", "-q", built.wheel)
     assert run(python.with_name("bufgate"), "--version", cwd=tmp_path).strip() == VERSION
     assert "sglang" in packs(python, tmp_path)
+    assert "# bad" in run(python.with_name("bufgate"), "explain", "noop-gate", cwd=tmp_path)
 
 
 def packs(python: Path, folder: Path) -> str:

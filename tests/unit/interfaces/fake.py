@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import signal
 import sys
@@ -24,8 +25,10 @@ class Options:
 
     jobs: int = 0
     engine: str | None = None
+    rules: tuple[Path, ...] = ()
     assumptions: bool = True
     timing: bool = True
+    today: datetime.date | None = None
     progress: Callable[[str, int, int], None] | None = None
     cache: Path | None = None
     remark: Callable[[str], None] | None = None
@@ -46,7 +49,7 @@ def spine(report: Report | BaseException, calls: list[Any] | None = None) -> typ
     def call_graph(_tree: Any, _options: Options) -> Mapping[str, tuple[str, ...]]:
         return {"m.main": ("m.Pool.get_key_buffer", "m.idle"), "m.Pool.get_key_buffer": (), "m.idle": ()}
 
-    def recognise(_tree: Any) -> list[tuple[str, str, bool, str]]:
+    def recognise(_tree: Any, _rules: Any = ()) -> list[tuple[str, str, bool, str]]:
         return [
             ("sglang", "rules/sglang.toml", True, "m.py holds HiCacheController"),
             ("vllm", "rules/vllm.toml", False, "looked for KVConnectorBase"),

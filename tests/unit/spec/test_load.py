@@ -156,7 +156,7 @@ class TestFaults:
         assert faults("schema = 1\nname = [1,\n")[0][0] >= 2
 
     def test_a_file_made_to_break_the_reader_is_a_fault(self):
-        assert faults("a = " + "[" * 100_000) == [(1, 1, "nested too deeply to be a rule pack")]
+        assert faults("a = " + "[" * 100_000) == [(1, 1, "nested too deeply to be read")]
 
     def test_the_text_is_a_list_that_editors_jump_to(self):
         with pytest.raises(AuditError, match=r"^pack.toml:1:1: 'engine' is missing\npack.toml:1:1: "):

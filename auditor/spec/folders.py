@@ -14,8 +14,8 @@ class MissingData(AuditError):
     """Indicates that the installation lacks its rule packs or templates; installing it again mends that."""
 
 
-def data(kind: Literal["rules", "reports"]) -> Traversable:
-    """Find the folder of rule packs or of report templates."""
+def data(kind: Literal["rules", "reports", "docs"]) -> Traversable:
+    """Find the folder of rule packs, of report templates or of documentation."""
     packaged = importlib.resources.files("auditor").joinpath("_data", kind)
     if packaged.is_dir():
         return packaged

@@ -1,0 +1,133 @@
+"""Audits as verbs ask for them: of the paths, of the paths since a revision, of the commit that is being made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from auditor.errors import UnreadableRoot, UsageError
+
+if TYPE_CHECKING:
+    from auditor.interfaces.options import Request
+    from auditor.interfaces.progress import Progress
+    from auditor.source import Revisions, SourceTree
+    from auditor.triage import Comparison, Report
+
+
+def audited(request: Request, tree: SourceTree, progress: Progress, *, timing: bool = True) -> Report:
+    """Audit a tree as the request says."""
+    from auditor.audit import audit
+
+    report = audit(tree, request.options(progress, timing=timing))
+    file = request.configuration.file
+    if file is None:
+        return report
+    return replace(report, configuration=os.path.relpath(file, tree.root if request.release else request.top()))
+
+
+def audited_since(
+    ctx: click.Context, request: Request, progress: Progress, name: str, *, timing: bool
+) -> tuple[SourceTree, Report]:
+    """Audit the paths, and mark what was there where HEAD and the revision ``name`` parted."""
+    from auditor.source import Revisions
+
+    tree = request.open()
+    revisions = ctx.with_resource(Revisions.around(request.top()))
+    base = revisions.merge_base(revisions.commit(name), revisions.commit("HEAD"))
+    if base is None:
+        raise UsageError(f"HEAD and {name} have no commit in common. Name a revision that the work started from.")
+    before = _audited_at(request, progress, revisions, base)
+    return tree, _introduced(audited(request, tree, progress, timing=timing), before, f"{name} ({base[:12]})")
+
+
+def audited_commit(
+    ctx: click.Context, request: Request, progress: Progress, *, timing: bool
+) -> tuple[SourceTree, Report] | None:
+    """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file."""
+    from auditor.source import Revisions
+
+    revisions = ctx.with_resource(Revisions.around(request.top()))
+    head, base = _commits(revisions, os.environ)
+    if revisions.same_python(base, head):
+        return None
+    tree = _open_at(request, revisions, head)
+    if tree is None:
+        raise UnreadableRoot("the commit has no Python file below the paths. Name a folder with Python sources.")
+    before = None if base is None else _audited_at(request, progress, revisions, base)
+    report = _introduced(audited(request, tree, progress, timing=timing), before, base[:12] if base else "nothing")
+    new = tuple(one for one in report.findings if one.status != "known")
+    return tree, replace(report, findings=new, root=str(request.top()))
+
+
+def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str, str | None]:
+    """The commit that a hook judges, and the one that it is compared with.
+
+    pre-commit and prek name both when they run on a range (``--from-ref A --to-ref B``, as before a push).
+    """
+    from auditor.source import INDEX
+
+    start, end = environment.get("PRE_COMMIT_FROM_REF"), environment.get("PRE_COMMIT_TO_REF")
+    if start and end:
+        head = revisions.commit(end)
+        return head, revisions.merge_base(revisions.commit(start), head)
+    return INDEX, revisions.head()
+
+
+# ---------------------------------------------------------------- other trees
+
+
+def _audited_at(request: Request, progress: Progress, revisions: Revisions, commit: str) -> Report | None:
+    """Audit a commit; None where there is nothing to audit in it."""
+    from auditor.audit import NothingToAudit
+
+    tree = _open_at(request, revisions, commit)
+    try:
+        return audited(request, tree, progress, timing=False) if tree else None
+    except NothingToAudit:
+        return None
+
+
+def _open_at(request: Request, revisions: Revisions, commit: str) -> SourceTree | None:
+    """Open the paths of the request as they are in a commit; None where it has no Python file there."""
+    folder = revisions.unpack(commit)
+    there = [path for root in request.roots() if (path := folder / _below(revisions, root)).exists()]
+    try:
+        return request.open_roots(there, base=folder / _below(revisions, request.top())) if there else None
+    except UnreadableRoot:
+        return None
+
+
+def _below(revisions: Revisions, path: Path) -> Path:
+    below = os.path.relpath(os.path.realpath(path), os.path.realpath(revisions.top))
+    if below.split(os.sep)[0] == os.pardir:
+        raise UsageError(f"{path} lies outside of the repository {revisions.top}. Name paths of one repository.")
+    return Path(below)
+
+
+# ---------------------------------------------------------------- head − base
+
+
+def _introduced(report: Report, before: Report | None, base: str) -> Report:
+    """Mark what was there before as known; a proof that was there and is lost is a finding, too."""
+    from auditor.triage import Baseline, baseline_of, changes, compare, explained, lost_proofs, marked, ordered
+
+    found = compare(report, baseline_of(before) if before else Baseline(0, ()))
+    changed = changes(before, report) if before else ()
+    made = marked(report, found)
+    findings = ordered((*explained(made.findings, changed), *lost_proofs(changed)))
+    return replace(made, findings=findings, notes=(*made.notes, *_notes(found, before, base)))
+
+
+def _notes(found: Comparison, before: Report | None, base: str) -> Iterator[str]:
+    if before is None:
+        yield f"compared with {base}: there is nothing to audit in it, so all is new"
+        return
+    yield f"compared with {base}: {len(found.known)} known, {len(found.new)} new, {len(found.gone)} gone"
+    relevant = sum(problem.relevant for problem in before.problems)
+    if relevant:
+        yield f"relevant files of {base} that could not be read: {relevant}; what is in them may count as new"

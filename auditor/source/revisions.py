@@ -1,0 +1,170 @@
+"""Trees of a git repository as folders: of a revision, or of the commit that is being made (the index).
+
+Nothing is checked out: blobs are read from the object store and their Python files written to a scratch folder, which
+is then opened like any other tree. Files that two trees share are written once and linked.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import NamedTuple
+
+from auditor.errors import UnknownRevision
+from auditor.source.git import GitFailure, run_git
+
+INDEX = ""
+"""The name of the commit that is being made."""
+
+_MARKS = frozenset({"pyproject.toml", "CACHEDIR.TAG", "pyvenv.cfg"})
+"""Files that are no Python and still say how a tree is read: where projects begin, what is no source."""
+_LINK, _FILES = "120000", ("100644", "100755")
+
+
+class _Blob(NamedTuple):
+    mode: str
+    name: str
+    path: PurePosixPath
+
+
+@dataclass(slots=True)
+class Revisions:
+    """The repository around a folder; a context manager, whose folders are gone when it is left."""
+
+    top: Path
+    _scratch: tempfile.TemporaryDirectory[str] | None = None
+    _written: dict[str, Path] = field(default_factory=dict)
+
+    @classmethod
+    def around(cls, folder: Path) -> Revisions:
+        """Find the repository that a folder lies in.
+
+        Raises:
+            UnknownRevision: there is none, or git refuses it.
+        """
+        try:
+            top = run_git(str(folder), "rev-parse", "--show-toplevel")
+        except GitFailure as error:
+            raise UnknownRevision(f"{folder} is in no git repository that can be read: {error}") from None
+        return cls(Path(os.fsdecode(top.rstrip(b"\n"))))
+
+    def commit(self, revision: str) -> str:
+        """Return the hash of the commit that ``revision`` names.
+
+        Raises:
+            UnknownRevision: there is none.
+        """
+        if found := self._commit(revision):
+            return found
+        raise UnknownRevision(
+            f"{revision!r} is no commit of {self.top}. Look at its spelling; a shallow clone may have to fetch it."
+        )
+
+    def head(self) -> str | None:
+        """Return the hash of the last commit; None before the first."""
+        return self._commit("HEAD")
+
+    def _commit(self, revision: str) -> str | None:
+        try:
+            found = run_git(
+                str(self.top), "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            )
+        except GitFailure:
+            return None
+        return found.decode().strip()
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        """Return where two commits parted; None where they have no commit in common."""
+        try:
+            return run_git(str(self.top), "merge-base", one, other).decode().strip()
+        except GitFailure:
+            return None
+
+    def same_python(self, base: str | None, head: str) -> bool:
+        """Whether two trees have the same Python files; a ``base`` of None has none."""
+        return self._python(base) == self._python(head)
+
+    def _python(self, revision: str | None) -> set[_Blob]:
+        return set() if revision is None else set(self._blobs(revision))
+
+    def unpack(self, revision: str) -> Path:
+        """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
+        assert self._scratch is not None, "unpack inside of the context"
+        folder = Path(tempfile.mkdtemp(dir=self._scratch.name)) / self.top.name
+        folder.mkdir()
+        (folder / ".git").touch()  # the top of a project, as module names are told; no repository
+        blobs = sorted(self._blobs(revision), key=lambda blob: (blob.mode == _LINK, blob.path))
+        self._fetch({blob.name for blob in blobs} - self._written.keys())
+        try:
+            for blob in blobs:
+                _place(folder, blob.path, self._written[blob.name], blob.mode)
+        except (OSError, ValueError) as error:
+            raise UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}") from error
+        return folder
+
+    def _blobs(self, revision: str) -> Iterator[_Blob]:
+        """The files of a tree that matter, without those that could land elsewhere."""
+        if revision == INDEX:
+            listed = run_git(str(self.top), "ls-files", "-s", "-z", index=True)
+        else:
+            listed = run_git(str(self.top), "ls-tree", "-r", "-z", "--full-tree", revision)
+        for row in listed.split(b"\0"):
+            head, _, name = row.partition(b"\t")
+            if not name:
+                continue
+            mode, one, other = head.decode("ascii").split()
+            if revision == INDEX:  # mode, name, stage; else mode, type, name
+                one, other = ("blob", one) if other == "0" else ("conflict", one)
+            path = PurePosixPath(os.fsdecode(name))
+            wanted = path.suffix == ".py" or path.name in _MARKS
+            inside = not path.is_absolute() and not {"..", ".git"} & set(path.parts)
+            if one == "blob" and wanted and inside and mode in (*_FILES, _LINK):
+                yield _Blob(mode, other, path)
+
+    def _fetch(self, names: set[str]) -> None:
+        """Write blobs to files that are called like them."""
+        assert self._scratch is not None
+        store = Path(self._scratch.name) / "blobs"
+        store.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile() as wanted:
+            wanted.writelines(name.encode() + b"\n" for name in sorted(names))
+            wanted.seek(0)
+            content = (
+                memoryview(run_git(str(self.top), "cat-file", "--batch", stdin=wanted)) if names else memoryview(b"")
+            )
+        position = 0
+        while position < len(content):
+            end = bytes(content[position : position + 200]).index(b"\n") + position
+            name, kind, *size = bytes(content[position:end]).decode().split()
+            if kind != "blob":
+                raise UnknownRevision(f"{self.top} has no object {name}. A partial clone may have to fetch it.")
+            start, stop = end + 1, end + 1 + int(size[0])
+            (store / name).write_bytes(content[start:stop])
+            self._written[name] = store / name
+            position = stop + 1
+
+    def __enter__(self) -> Revisions:
+        self._scratch = tempfile.TemporaryDirectory(prefix="bufgate-")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._scratch is not None
+        self._scratch.cleanup()
+
+
+def _place(folder: Path, path: PurePosixPath, blob: Path, mode: str) -> None:
+    """Put a blob at its path. Links come last, so nothing is written through one."""
+    target = folder / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if mode == _LINK:
+        if target.parent.resolve() != folder.resolve() / path.parent:
+            return  # below another link: git itself makes no such tree
+        os.symlink(os.fsdecode(blob.read_bytes()), target)
+    else:
+        os.link(blob, target)
