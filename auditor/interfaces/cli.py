@@ -48,7 +48,8 @@ def main() -> None:
     "outputs",
     multiple=True,
     metavar="FORMAT[:FILE]",
-    help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
+    help="text (default), json, sarif, html, markdown, github, gitlab, junit or rdjson; to stdout, or to a file that "
+    "is replaced. Repeatable.",
 )
 @click.option("--fail-on", type=click.Choice(FAIL_ON), default="error", show_default=True, help="Exit 1 from here on.")
 @click.option(

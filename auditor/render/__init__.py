@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from auditor.render import graph, json_v1, text
+from auditor.render import github, gitlab, graph, json_v1, junit, markdown, rdjson, sarif, text
+from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
 from auditor.render.page import Page
@@ -24,6 +25,12 @@ Renderer = Callable[[Report, Page], str]
 FORMATS: Mapping[str, Renderer] = {
     "text": text.render,
     "json": json_v1.render,
+    "sarif": sarif.render,
+    "markdown": markdown.render,
+    "github": github.render,
+    "gitlab": gitlab.render,
+    "junit": junit.render,
+    "rdjson": rdjson.render,
 }
 """The formats of ``check``, in the order in which they are offered."""
 
@@ -36,4 +43,4 @@ GRAPH_FORMATS: Mapping[str, GraphRenderer] = {
 }
 """The formats of ``graph``."""
 
-__all__ = ["FORMATS", "GRAPH_FORMATS", "Page", "Renderer", "callers_of", "clean", "explain_sites", "sentence"]
+__all__ = ["FORMATS", "GRAPH_FORMATS", "Page", "Renderer", "callers_of", "clean", "escape", "explain_sites", "sentence"]
