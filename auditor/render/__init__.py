@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from auditor.render import github, gitlab, graph, json_v1, junit, markdown, rdjson, sarif, text
+from auditor.render import github, gitlab, graph, html, json_v1, junit, markdown, rdjson, sarif, text
 from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
@@ -26,6 +26,7 @@ FORMATS: Mapping[str, Renderer] = {
     "text": text.render,
     "json": json_v1.render,
     "sarif": sarif.render,
+    "html": html.render,
     "markdown": markdown.render,
     "github": github.render,
     "gitlab": gitlab.render,
