@@ -8,6 +8,7 @@ digests, so that nothing else could run even if an escape were missing.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ from auditor.triage import VERDICTS, Report
 if TYPE_CHECKING:
     import jinja2
 
+_BREAK = re.compile(r"[/._](?=\w)")
+"""Where a long path or name may go on in the next line."""
 OPEN = 10
 """Findings that are open at first: those that count, worst first."""
 SHOWN = 10
@@ -73,6 +76,7 @@ def _environment() -> jinja2.Environment:
         "place": lambda one: place(one.path, one.line),
         "count": count,
         "prose": lambda text: Markup(prose(text)),
+        "breakable": lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", escape(name))),
         "drawn": Markup,
         "missing": missing_edge,
         "exempt": words.exempt,
@@ -80,7 +84,7 @@ def _environment() -> jinja2.Environment:
         "asset": lambda name: Markup(read(name)),
         "digest": lambda name: Markup(_digest(read(name))),
     }
-    environment.filters.update(filters)  # type: ignore[arg-type]
+    environment.filters.update(filters)
     return environment
 
 

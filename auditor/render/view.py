@@ -146,6 +146,14 @@ class GateView:
 
 
 @dataclass(frozen=True, slots=True)
+class Flow:
+    """Where an object goes: steps one after the other, each with an id if a way ends there, and then the branches."""
+
+    run: tuple[tuple[str, Step], ...]
+    branches: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """The whole page."""
 
@@ -157,7 +165,7 @@ class View:
     files: tuple[File, ...]
     unknown: tuple[Unknown, ...]
     gates: tuple[GateView, ...]
-    ways: Mapping[Step, tuple[tuple[str, tuple[Step, ...]], ...]]
+    flows: tuple[Flow, ...]
 
 
 def view(report: Report, page: Page) -> View:
@@ -175,7 +183,7 @@ def view(report: Report, page: Page) -> View:
         files=tuple(_files(sites)),
         unknown=tuple(_unknown(sites)),
         gates=gates.all(),
-        ways=ways.by_object(),
+        flows=ways.flows(),
     )
 
 
@@ -307,11 +315,30 @@ class _Ways:
             steps = steps[:-1]
         return self._ids.setdefault(steps, f"w{len(self._ids) + 1}") if steps else ""
 
-    def by_object(self) -> Mapping[Step, tuple[tuple[str, tuple[Step, ...]], ...]]:
-        grouped: dict[Step, list[tuple[str, tuple[Step, ...]]]] = defaultdict(list)
-        for steps, name in self._ids.items():
-            grouped[steps[0]].append((name, steps))
-        return {first: tuple(grouped[first]) for first in sorted(grouped, key=lambda step: (step.path, step.line))}
+    def flows(self) -> tuple[Flow, ...]:
+        """One flow for each place where an object is made."""
+        flows = (self._flow(group, 0) for group in _split(list(self._ids), 0))
+        return tuple(sorted(flows, key=lambda flow: (flow.run[0][1].path, flow.run[0][1].line)))
+
+    def _flow(self, ways: list[tuple[Step, ...]], depth: int) -> Flow:
+        """What the ways share from here on, and how they part."""
+        run: list[tuple[str, Step]] = []
+        parts = [ways]
+        while len(parts) == 1:
+            ways = parts[0]
+            run.append((self._ids.get(ways[0][: depth + 1], ""), ways[0][depth]))
+            depth += 1
+            parts = _split(ways, depth)
+        return Flow(tuple(run), tuple(self._flow(part, depth) for part in parts))
+
+
+def _split(ways: Iterable[tuple[Step, ...]], depth: int) -> list[list[tuple[Step, ...]]]:
+    """Group the ways that go on by their next step."""
+    parts: dict[Step, list[tuple[Step, ...]]] = defaultdict(list)
+    for way in ways:
+        if len(way) > depth:
+            parts[way[depth]].append(way)
+    return list(parts.values())
 
 
 def _site(site: Site, name: str, findings: Sequence[FindingView], gates: _Gates, ways: _Ways) -> SiteView:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.render import FORMATS, Page
+from auditor.render import FORMATS, Page, clean
 from auditor.render import github as github_format
 from auditor.render import markdown as markdown_format
 from auditor.triage import Report
@@ -114,6 +114,8 @@ def test_github_obeys_nothing_of_the_audited_code(noise: str, command: str) -> N
     assert [line.split(" ")[0] for line in lines if line.lstrip().startswith("::")] == ["::error", "::notice"]
     assert all(line.isprintable() for line in lines)
     assert len(lines) == 4  # two findings, one problem, the sentence
+    shown = clean(f"{noise}{command}").replace("##[", "# #[")
+    assert commands(report)[0][2] == f"{shown} [{dirty.fingerprint}]"
 
 
 # ---------------------------------------------------------------- GitLab, rdjson
