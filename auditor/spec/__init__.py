@@ -7,7 +7,7 @@ line. Nothing here looks at audited code.
 The format is one table, ``auditor.spec.table``; ``rules/schema/pack-v1.schema.json`` is generated from it.
 """
 
-from auditor.spec.data import MissingData, data
+from auditor.spec.folders import MissingData, data
 from auditor.spec.load import Fault, PackError, UnknownPack, built_in_packs, find_pack, load_pack, parse_pack
 from auditor.spec.match import Matcher, matcher, matches, needles, seed_pattern, seeds
 from auditor.spec.model import (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from auditor.errors import AuditError
-from auditor.spec.data import data
+from auditor.spec.folders import data
 from auditor.spec.model import EngineSpec, Uses
 from auditor.spec.positions import Address, Position, locate, positions
 from auditor.spec.table import (
