@@ -5,7 +5,7 @@ set -u
 mkdir -p out
 
 audit() {
-    "$BIN/bufgate" check "$@" -o text -o json:out/report.json
+    "$BIN/bufgate" check "$@" -o text -o json:out/report.json -o html:out/report.html
 }
 
 fetched() {
@@ -28,4 +28,4 @@ fi
 rm -rf out/reachable
 [ "$status" -ge 2 ] && exit "$status"
 echo
-echo "The whole report is in out/report.json."
+echo "The whole report is in out/report.html, for programs in out/report.json."

@@ -54,7 +54,8 @@ def main() -> None:
     "outputs",
     multiple=True,
     metavar="FORMAT[:FILE]",
-    help="text (default) or json; to stdout, or to a file that is replaced. Repeatable.",
+    help="text (default), json, sarif, html, markdown, github, gitlab, junit or rdjson; to stdout, or to a file that "
+    "is replaced. Repeatable.",
 )
 @click.option("--since", metavar="REF", help="Tell only what is new since the work parted from this revision.")
 @click.option("--hook", is_flag=True, help="Tell only what the commit in the making introduces (for pre-commit).")

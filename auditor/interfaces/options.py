@@ -238,6 +238,7 @@ def page_for(
         lines=lines,
         min_confidence=min_confidence,
         arguments=f"--release {request.release}" if request.release else "",
+        prefix="" if request.release else _below_repository(tree.root),
     )
 
 
@@ -250,3 +251,10 @@ def plain_page(*, color: bool | None, to_stdout: bool) -> Page:
         color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
         width=page_width(terminal=terminal),
     )
+
+
+def _below_repository(root: Path) -> str:
+    """Return where the root lies in the repository around it, else below the working folder: ``""`` or ``folder/``."""
+    top = next((one for one in (root, *root.parents) if (one / ".git").exists()), Path.cwd())
+    below = root.relative_to(top).as_posix() if root.is_relative_to(top) else "."
+    return "" if below == "." else f"{below}/"

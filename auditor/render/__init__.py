@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from auditor.render import graph, json_v1, text
+from auditor.render import github, gitlab, graph, html, json_v1, junit, markdown, rdjson, sarif, text
 from auditor.render.difference import DIFFERENCE_FORMATS
 from auditor.render.documentation import documented, explain_check
+from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
 from auditor.render.page import Page
@@ -27,6 +28,13 @@ Renderer = Callable[[Report, Page], str]
 FORMATS: Mapping[str, Renderer] = {
     "text": text.render,
     "json": json_v1.render,
+    "sarif": sarif.render,
+    "html": html.render,
+    "markdown": markdown.render,
+    "github": github.render,
+    "gitlab": gitlab.render,
+    "junit": junit.render,
+    "rdjson": rdjson.render,
 }
 """The formats of ``check``, in the order in which they are offered."""
 
@@ -48,6 +56,7 @@ __all__ = [
     "callers_of",
     "clean",
     "documented",
+    "escape",
     "explain_check",
     "explain_finding",
     "explain_sites",

@@ -51,6 +51,16 @@ def _counted(findings: list[ReportedFinding]) -> list[str]:
 
 def footer(report: Report, page: Page) -> list[str]:
     """Write the coverage of the run: always the same rows, zeros included."""
+    lines: list[str] = []
+    for name, value in coverage(report):
+        lines += _row(page, name, value)
+        if name == "problems":
+            lines += [line for problem in _problem_lines(report.problems, page) for line in _row(page, "", problem)]
+    return lines
+
+
+def coverage(report: Report) -> list[tuple[str, str]]:
+    """Return what the run saw, as names and clean values."""
     rows = [
         ("engine", _engine(report)),
         ("read", _read(report)),
@@ -59,13 +69,11 @@ def footer(report: Report, page: Page) -> list[str]:
         ("scenarios", _scenarios(report)),
         ("assumed", count(report.stats.assumptions_used, "assumption") + " of the pack"),
         ("problems", _problem_counts(report)),
-        *(("", line) for line in _problem_lines(report.problems, page)),
         ("config", clean(report.configuration) or "none found, defaults used"),
         *(("note", clean(note)) for note in report.notes),
     ]
-    if report.stats.seconds is not None:
-        rows.append(("time", f"{report.stats.seconds:.1f} s"))
-    return [line for name, value in rows for line in _row(page, name, value)]
+    time = [] if report.stats.seconds is None else [("time", f"{report.stats.seconds:.1f} s")]
+    return rows + time
 
 
 def _row(page: Page, name: str, value: str) -> list[str]:

@@ -25,13 +25,23 @@ def _no_lines(_path: str) -> Sequence[str]:
 class Page:
     """Where a report is written. ``lines`` gives the source lines of a path, or nothing when they cannot be had.
     Findings below ``min_confidence`` get one line instead of a frame. ``arguments``: what a command that asks on has to
-    repeat, such as ``--release NAME==VERSION``."""
+    repeat, such as ``--release NAME==VERSION``. ``prefix``: where the audited root lies in its repository, ``""`` or
+    ``folder/``; formats that a host reads give paths from there."""
 
     lines: Callable[[str], Sequence[str]] = _no_lines
     color: bool = False
     width: int = 100
     min_confidence: str = "medium"
     arguments: str = ""
+    prefix: str = ""
+
+    def hosted(self, path: str) -> str:
+        """Return a path from the top of the repository. Files of extra roots (``<with:NAME>/…``) are not in it."""
+        return path if path.startswith("<with:") else self.prefix + path
+
+    def level(self, finding: ReportedFinding) -> str:
+        """Return the severity as it counts: ``note`` for a finding that is not new or not sure enough."""
+        return finding.severity if finding.status == "new" and is_sure(finding, self.min_confidence) else "note"
 
     def source(self, path: str, line: int) -> str | None:
         """Return one source line (from 1), or None."""

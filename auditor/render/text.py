@@ -12,7 +12,7 @@ from itertools import groupby
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.missing import missing_edge
-from auditor.render.page import CONFIDENCES, Page, is_sure
+from auditor.render.page import CONFIDENCES, Page
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.triage import SUPPRESSION_CHECKS, Report, ReportedFinding, Site
 
@@ -24,8 +24,8 @@ SHOWN_BRIEF = 3
 def render(report: Report, page: Page) -> str:
     """Write the whole report."""
     sites = {site.id: site for site in report.sites}
-    framed = [finding for finding in report.findings if is_framed(finding, page)]
-    brief = [finding for finding in report.findings if not is_framed(finding, page)]
+    framed = [finding for finding in report.findings if page.level(finding) != "note"]
+    brief = [finding for finding in report.findings if page.level(finding) == "note"]
     blocks = ["\n".join(_finding(finding, sites, page)) for finding in sorted(framed, key=_worst_first)]
     blocks += ["\n".join(_brief(brief, page))] if brief else []
     ending = [page.strong(line) for line in wrapped(sentence(report, page.min_confidence), page.width)]
@@ -35,11 +35,6 @@ def render(report: Report, page: Page) -> str:
 def explain_finding(report: Report, finding: ReportedFinding, page: Page) -> str:
     """Write one finding with its frame, whatever its status."""
     return "\n".join(_finding(finding, {site.id: site for site in report.sites}, page)) + "\n"
-
-
-def is_framed(finding: ReportedFinding, page: Page) -> bool:
-    """Tell whether a finding gets a frame of its own."""
-    return finding.status == "new" and finding.severity != "note" and is_sure(finding, page.min_confidence)
 
 
 def _worst_first(finding: ReportedFinding) -> tuple[int, int]:

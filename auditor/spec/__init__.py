@@ -8,7 +8,15 @@ The format is one table, ``auditor.spec.table``; ``rules/schema/pack-v1.schema.j
 """
 
 from auditor.spec.folders import MissingData, data
-from auditor.spec.load import PackError, UnknownPack, built_in_packs, find_pack, load_pack, pack_text, parse_pack
+from auditor.spec.load import (
+    PackError,
+    UnknownPack,
+    built_in_packs,
+    find_pack,
+    load_pack,
+    pack_text,
+    parse_pack,
+)
 from auditor.spec.match import Matcher, matcher, matches, needles, seed_pattern, seeds
 from auditor.spec.model import (
     Arming,

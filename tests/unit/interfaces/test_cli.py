@@ -142,8 +142,8 @@ def test_an_incomplete_audit_says_so_unless_quiet(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["-o", "jsn"], "Did you mean 'json'? Known are: text, json."),
-        (["-o", "sarif:x"], "Unknown format 'sarif'"),
+        (["-o", "jsn"], "Did you mean 'json'? Known are: text, json, "),
+        (["-o", "xlsx:x"], "Unknown format 'xlsx'"),
         (["-o", "text", "-o", "json:-"], "Only one report can go to stdout"),
         (["-o", "text:a", "-o", "json:./a"], "same file"),
         (["-o", "json:nowhere/r.json"], "the folder 'nowhere' does not exist"),

@@ -1,0 +1,40 @@
+"""The diagnostic format of reviewdog. Its columns count bytes of UTF-8; its messages become comments in Markdown."""
+
+from __future__ import annotations
+
+import json
+
+from auditor.render.escape import unlinked
+from auditor.render.page import Page
+from auditor.render.plain import clean
+from auditor.triage import Report, ReportedFinding
+
+SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def render(report: Report, page: Page) -> str:
+    """Write one result with all diagnostics."""
+    diagnostics = [_diagnostic(finding, page) for finding in report.findings]
+    return json.dumps({"source": {"name": "bufgate"}, "diagnostics": diagnostics}, indent=2) + "\n"
+
+
+def _diagnostic(finding: ReportedFinding, page: Page) -> object:
+    status = "" if finding.status == "new" else f" ({finding.status})"
+    start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
+    return {
+        "message": unlinked(finding.message) + status,
+        "location": {
+            "path": clean(page.hosted(finding.path)),
+            "range": {"start": _position(finding.path, start, page), "end": _position(finding.path, end, page)},
+        },
+        "severity": SEVERITIES[page.level(finding)],
+        "code": {"value": clean(finding.check)},
+        "original_output": f"{clean(finding.check)} {clean(finding.fingerprint)}",
+    }
+
+
+def _position(path: str, place: tuple[int, int], page: Page) -> object:
+    line, column = place
+    before = (page.source(path, line) or "")[: column - 1]
+    wider = len(before.encode("utf-8", "replace")) - len(before)
+    return {"line": line, "column": column + wider}

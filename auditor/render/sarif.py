@@ -1,0 +1,173 @@
+"""SARIF 2.1.0, as code scanning and editors read it.
+
+What consumers are known to need decides the shape: relative addresses, one thread flow a result with the whole story in
+its steps' messages (viewers show the first flow and no more), a location of one line, and ``primaryLocationLineHash``
+(the only fingerprint that GitHub matches alerts by) with a value of our own that survives line moves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote
+
+from auditor.checks import CHECKS
+from auditor.render.escape import escape
+from auditor.render.page import Page, is_sure
+from auditor.render.plain import clean
+from auditor.triage import Report, ReportedFinding, ReportedProblem, Step
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+ROOT = "SRCROOT"
+LIMIT = 25_000
+"""Results that GitHub takes in one run; the worst are told first, what is left out is counted."""
+RANK = {"high": 90.0, "medium": 60.0, "low": 30.0}
+PROBLEM_SEVERITY = {"error": "error", "warning": "warning", "note": "recommendation"}
+
+Node = Mapping[str, object]
+
+
+def render(report: Report, page: Page) -> str:
+    """Write one run."""
+    rules = _rules(report.findings)
+    told = report.findings[:LIMIT]
+    compared = any(finding.status == "known" for finding in report.findings)
+    run = {
+        "tool": {"driver": _driver(report, rules)},
+        "automationDetails": {"id": f"bufgate/{page.prefix}"},
+        "columnKind": "unicodeCodePoints",
+        "originalUriBaseIds": {ROOT: {"description": _text("The top of the repository that was audited.")}},
+        "invocations": [_invocation(report, page)],
+        "results": [_result(finding, list(rules).index(finding.check), page, compared=compared) for finding in told],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+# ---------------------------------------------------------------- the tool and its rules
+
+
+def _rules(findings: Iterable[ReportedFinding]) -> dict[str, tuple[str, str]]:
+    """Every check by its id, with severity and title; a finding may have one that is not of the list."""
+    known = {check.id: (check.severity, check.title) for check in CHECKS}
+    others = {one.check: (one.severity, f"{one.check.replace('-', ' ').capitalize()}.") for one in findings}
+    return known | {id_: rule for id_, rule in others.items() if id_ not in known}
+
+
+def _driver(report: Report, rules: Mapping[str, tuple[str, str]]) -> Node:
+    return {
+        "name": "bufgate",
+        "version": report.tool_version,
+        "semanticVersion": report.tool_version,
+        "rules": [_rule(id_, severity, title) for id_, (severity, title) in rules.items()],
+    }
+
+
+def _rule(id_: str, severity: str, title: str) -> Node:
+    """``precision`` is that of the check, by which GitHub filters; how sure one finding is stands in its ``rank``."""
+    text = f"{title} `bufgate why FILE:LINE` tells what is known of a read; a wait before it mends it."
+    return {
+        "id": clean(id_),
+        "name": "".join(word.capitalize() for word in clean(id_).split("-")),
+        "shortDescription": _text(title),
+        "fullDescription": _text(text),
+        "help": {**_text(text), "markdown": f"**{escape(title, markdown=True)}** {_ASK}"},
+        "defaultConfiguration": {"level": severity},
+        "properties": {
+            "precision": "high",
+            "problem.severity": PROBLEM_SEVERITY[severity],
+            "tags": ["correctness", "concurrency"],
+        },
+    }
+
+
+_ASK = "`bufgate why FILE:LINE` tells what is known of a read. A wait for the layer before the read mends it."
+
+
+def _invocation(report: Report, page: Page) -> Node:
+    left_out = len(report.findings) - LIMIT
+    more = [{"level": "warning", "message": _text(f"{left_out:,} more findings than GitHub takes are left out.")}]
+    return {
+        "executionSuccessful": not any(problem.relevant for problem in report.problems),
+        "toolExecutionNotifications": [
+            *(_notification(problem, page) for problem in report.problems),
+            *(more if left_out > 0 else []),
+        ],
+    }
+
+
+def _notification(problem: ReportedProblem, page: Page) -> Node:
+    return {
+        "level": "error" if problem.relevant else "warning",
+        "message": _text(problem.what),
+        "locations": [{"physicalLocation": _physical(problem.path, {"startLine": problem.line}, page)}],
+    }
+
+
+# ---------------------------------------------------------------- results
+
+
+def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) -> Node:
+    return {
+        "ruleId": clean(finding.check),
+        "ruleIndex": rule,
+        "level": finding.severity if is_sure(finding, page.min_confidence) else "note",
+        "rank": RANK[finding.confidence],
+        "message": _text(finding.message),
+        "locations": [_location(finding, page)],
+        **({"codeFlows": [_flow(finding.witness, page)]} if finding.witness else {}),
+        "relatedLocations": [{"id": n, **_step(step, page)} for n, step in enumerate(finding.related)],
+        "partialFingerprints": {
+            "primaryLocationLineHash": f"{clean(finding.fingerprint)}:1",
+            "bufgate/v1": clean(finding.fingerprint),
+        },
+        **({"baselineState": "unchanged" if finding.status == "known" else "new"} if compared else {}),
+        "suppressions": [{"kind": "inSource", "status": "accepted"}] if finding.status == "suppressed" else [],
+        "properties": {
+            "confidence": finding.confidence,
+            "class": clean(finding.class_),
+            "method": clean(finding.method),
+            "buffer": clean(finding.buffer),
+            "executions": [clean(one) for one in finding.executions],
+            "sites": [clean(one) for one in finding.sites],
+            **({"confirmation": clean(finding.confirmation)} if finding.confirmation else {}),
+        },
+    }
+
+
+def _location(finding: ReportedFinding, page: Page) -> Node:
+    """The first line only: a region of several lines is shown badly, and never in a pull request."""
+    end = {"endColumn": finding.end_column} if finding.end_line == finding.line else {}
+    region = {"startLine": finding.line, "startColumn": finding.column, **end}
+    return {"physicalLocation": _physical(finding.path, region, page), **_logical(finding.function)}
+
+
+def _flow(witness: Sequence[Step], page: Page) -> Node:
+    steps = [
+        {"executionOrder": order, "nestingLevel": order - 1, "importance": "essential", "location": _step(step, page)}
+        for order, step in enumerate(witness, 1)
+    ]
+    return {"threadFlows": [{"locations": steps}]}
+
+
+def _step(step: Step, page: Page) -> Node:
+    told = f"{step.function.rpartition('.')[2]}: {step.what}" if step.function else step.what
+    return {
+        "physicalLocation": _physical(step.path, {"startLine": max(step.line, 1)}, page),
+        "message": _text(told),
+        **_logical(step.function),
+    }
+
+
+def _logical(function: str) -> Node:
+    names = [{"fullyQualifiedName": clean(function), "kind": "function"}]
+    return {"logicalLocations": names} if function else {}
+
+
+def _physical(path: str, region: Mapping[str, int], page: Page) -> Node:
+    address = quote(page.hosted(path), safe="/", errors="backslashreplace")
+    return {"artifactLocation": {"uri": address, "uriBaseId": ROOT}, "region": region}
+
+
+def _text(text: str) -> dict[str, str]:
+    """A message: braces are doubled, since single ones are placeholders, and ``[text](address)`` would be a link."""
+    return {"text": clean(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")}

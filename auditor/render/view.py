@@ -1,0 +1,367 @@
+"""What the HTML page shows, worked out from the report: numbered, counted, merged. Values only; knows no markup.
+
+A page of thousands of bindings must open fast, so what many of them share is told once and linked to: gates, and the
+ways by which objects reach their readers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from auditor.render import words
+from auditor.render.page import Page
+from auditor.render.picture import Stop, picture, stops
+from auditor.triage import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
+
+AROUND = 2
+"""Source lines shown before and after a step."""
+LONGEST = 200
+"""Letters of a source line that are shown."""
+TAB = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A source line; ``hit`` when a step of the path stands in it."""
+
+    number: int
+    text: str
+    hit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A stop of the path and its source, in parts that lie apart; no parts where the source cannot be had."""
+
+    stop: Stop
+    parts: tuple[tuple[Line, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingView:
+    """A finding, with the picture of its path (SVG, or "") and the sites that go through it by their ids."""
+
+    id: str
+    finding: ReportedFinding
+    level: str
+    picture: str
+    excerpts: tuple[Excerpt, ...]
+    sites: tuple[tuple[str, Site], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Something counted by verdict. ``bar``: verdict, start and length in percent."""
+
+    name: str
+    href: str
+    counts: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def bar(self) -> Iterable[tuple[str, float, float]]:
+        start = 0.0
+        for verdict in VERDICTS:
+            length = 100 * self.counts.get(verdict, 0) / (self.total or 1)
+            if length:
+                yield verdict, round(start, 2), round(length, 2)
+            start += length
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool class: bindings by accessor, mode and verdict."""
+
+    id: str
+    tally: Tally
+    modes: tuple[str, ...]
+    matrix: tuple[tuple[str, Mapping[tuple[str, str], int]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a call binds to: classes, where their objects are made, and the way by which they come here (its id)."""
+
+    classes: tuple[str, ...]
+    objects: tuple[str, ...]
+    way: str
+
+
+@dataclass(slots=True)
+class Row:
+    """Bindings of a site that differ in their objects only."""
+
+    verdict: str
+    reason: str
+    method: str
+    runs: str
+    gates: tuple[tuple[str, Gate], ...]
+    findings: tuple[str, ...]
+    end: Step | None
+    targets: list[Target] = field(default_factory=list)
+    when: set[str] = field(default_factory=set)
+    assumptions: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteView:
+    """A site and its bindings."""
+
+    id: str
+    site: Site
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The sites of a file."""
+
+    tally: Tally
+    sites: tuple[SiteView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A reason of ``unknown``: what it means, what would change it, and the bindings that have it."""
+
+    reason: str
+    meaning: str
+    change: str
+    cases: tuple[tuple[SiteView, Row], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateView:
+    """A gate in the source, and the facts about it that differ from object to object."""
+
+    id: str
+    gate: Gate
+    facts: tuple[Gate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Where an object goes: steps one after the other, each with an id if a way ends there, and then the branches."""
+
+    run: tuple[tuple[str, Step], ...]
+    branches: tuple[Flow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The whole page."""
+
+    report: Report
+    findings: tuple[FindingView, ...]
+    verdicts: Tally
+    pools: tuple[Pool, ...]
+    accessors: tuple[Tally, ...]
+    files: tuple[File, ...]
+    unknown: tuple[Unknown, ...]
+    gates: tuple[GateView, ...]
+    flows: tuple[Flow, ...]
+
+
+def view(report: Report, page: Page) -> View:
+    """Work out the whole page."""
+    numbered = {site.id: f"s{number}" for number, site in enumerate(report.sites, 1)}
+    findings = _findings(report, page, numbered)
+    gates, ways = _Gates(), _Ways()
+    sites = [_site(site, numbered[site.id], findings, gates, ways) for site in report.sites]
+    return View(
+        report=report,
+        findings=findings,
+        verdicts=Tally("sites", "#sites", report.stats.verdicts),
+        pools=tuple(_pools(report.sites)),
+        accessors=_tallies((site.name, site.verdict, "") for site in report.sites),
+        files=tuple(_files(sites)),
+        unknown=tuple(_unknown(sites)),
+        gates=gates.all(),
+        flows=ways.flows(),
+    )
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _findings(report: Report, page: Page, numbered: Mapping[str, str]) -> tuple[FindingView, ...]:
+    lines = cache(page.lines)
+    sites = {site.id: site for site in report.sites}
+    return tuple(
+        FindingView(
+            id=f"f{number}",
+            finding=finding,
+            level=page.level(finding),
+            picture=picture(finding, sites, f"f{number}") if finding.witness else "",
+            excerpts=tuple(_excerpt(stop, lines(stop.path)) for stop in stops(finding.witness)),
+            sites=tuple((numbered[id_], sites[id_]) for id_ in finding.sites if id_ in sites),
+        )
+        for number, finding in enumerate(report.findings, 1)
+    )
+
+
+def _excerpt(stop: Stop, source: Sequence[str]) -> Excerpt:
+    hits = {step.line for step in stop.steps}
+    near = {line + offset for line in hits for offset in range(-AROUND, AROUND + 1)}
+    shown = sorted(line for line in near if 0 < line <= len(source))
+    texts = {line: _shown(source[line - 1]) for line in shown}
+    margin = min((len(text) - len(text.lstrip()) for text in texts.values() if text), default=0)
+    parts: list[list[Line]] = []
+    for line in shown:
+        if line - 1 not in near or not parts:
+            parts.append([])
+        parts[-1].append(Line(line, texts[line][margin:], line in hits))
+    return Excerpt(stop, tuple(map(tuple, parts)))
+
+
+def _shown(line: str) -> str:
+    text = line[: LONGEST + 1].rstrip().expandtabs(TAB)
+    return text if len(line) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+# ---------------------------------------------------------------- counts
+
+
+def _tallies(counted: Iterable[tuple[str, str, str]]) -> tuple[Tally, ...]:
+    """Count (name, verdict, link) by name, worst first."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    links: dict[str, str] = {}
+    for name, verdict, link in counted:
+        counts[name][verdict] += 1
+        links[name] = link
+    return tuple(sorted((Tally(name, links[name], counts[name]) for name in counts), key=_worst_first))
+
+
+def _worst_first(tally: Tally) -> tuple[object, ...]:
+    return *(-tally.counts.get(verdict, 0) for verdict in VERDICTS), tally.name
+
+
+def _pools(sites: Sequence[Site]) -> Iterable[Pool]:
+    cells: dict[str, dict[str, Counter[tuple[str, str]]]] = defaultdict(lambda: defaultdict(Counter))
+    for site in sites:
+        for binding in site.bindings:
+            for cls in binding.classes if _is_pool(binding) else ():
+                cells[cls][site.name][binding.mode, binding.verdict] += 1
+    tallies = _tallies(
+        (cls, verdict, "")
+        for cls, accessors in cells.items()
+        for counts in accessors.values()
+        for (_, verdict), number in counts.items()
+        for _ in range(number)
+    )
+    for number, tally in enumerate(tallies, 1):
+        id_, accessors = f"p{number}", cells[tally.name]
+        modes = tuple(sorted({mode for counts in accessors.values() for mode, _ in counts}))
+        yield Pool(id_, Tally(tally.name, f"#{id_}", tally.counts), modes, tuple(sorted(accessors.items())))
+
+
+def _is_pool(binding: Binding) -> bool:
+    return not (binding.verdict == "exempt" and binding.reason == "not-a-pool")
+
+
+def _files(sites: Iterable[SiteView]) -> Iterable[File]:
+    by_path: dict[str, list[SiteView]] = defaultdict(list)
+    for one in sites:
+        by_path[one.site.path].append(one)
+    tallies = _tallies((path, one.site.verdict, "") for path, group in by_path.items() for one in group)
+    for number, tally in enumerate(tallies, 1):
+        yield File(Tally(tally.name, f"#file{number}", tally.counts), tuple(by_path[tally.name]))
+
+
+def _unknown(sites: Iterable[SiteView]) -> Iterable[Unknown]:
+    cases: dict[str, list[tuple[SiteView, Row]]] = defaultdict(list)
+    for one in sites:
+        for row in one.rows:
+            if row.verdict == "unknown":
+                cases[row.reason].append((one, row))
+    for reason in sorted(cases, key=lambda reason: (-len(cases[reason]), reason)):
+        yield Unknown(reason, *words.unknown(reason), tuple(cases[reason]))
+
+
+# ---------------------------------------------------------------- sites and what they share
+
+
+class _Gates:
+    """Gates by their place and expression, numbered as they come."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[str, int, str], str] = {}
+        self._facts: dict[str, dict[Gate, None]] = defaultdict(dict)
+
+    def id(self, gate: Gate) -> str:
+        name = self._ids.setdefault((gate.path, gate.line, gate.expression), f"g{len(self._ids) + 1}")
+        self._facts[name][gate] = None
+        return name
+
+    def all(self) -> tuple[GateView, ...]:
+        return tuple(GateView(name, next(iter(facts)), tuple(facts)) for name, facts in self._facts.items())
+
+
+class _Ways:
+    """Derivations up to the class that reads, numbered as they come; their last step is often the site itself."""
+
+    def __init__(self) -> None:
+        self._ids: dict[tuple[Step, ...], str] = {}
+
+    def id(self, site: Site, binding: Binding) -> str:
+        steps = binding.derivation
+        if steps and (steps[-1].path, steps[-1].line) == (site.path, site.line):
+            steps = steps[:-1]
+        return self._ids.setdefault(steps, f"w{len(self._ids) + 1}") if steps else ""
+
+    def flows(self) -> tuple[Flow, ...]:
+        """One flow for each place where an object is made."""
+        flows = (self._flow(group, 0) for group in _split(list(self._ids), 0))
+        return tuple(sorted(flows, key=lambda flow: (flow.run[0][1].path, flow.run[0][1].line)))
+
+    def _flow(self, ways: list[tuple[Step, ...]], depth: int) -> Flow:
+        """What the ways share from here on, and how they part."""
+        run: list[tuple[str, Step]] = []
+        parts = [ways]
+        while len(parts) == 1:
+            ways = parts[0]
+            run.append((self._ids.get(ways[0][: depth + 1], ""), ways[0][depth]))
+            depth += 1
+            parts = _split(ways, depth)
+        return Flow(tuple(run), tuple(self._flow(part, depth) for part in parts))
+
+
+def _split(ways: Iterable[tuple[Step, ...]], depth: int) -> list[list[tuple[Step, ...]]]:
+    """Group the ways that go on by their next step."""
+    parts: dict[Step, list[tuple[Step, ...]]] = defaultdict(list)
+    for way in ways:
+        if len(way) > depth:
+            parts[way[depth]].append(way)
+    return list(parts.values())
+
+
+def _site(site: Site, name: str, findings: Sequence[FindingView], gates: _Gates, ways: _Ways) -> SiteView:
+    told = {check: tuple(ids) for check, ids in _by_check(name, findings).items()}
+    rows: dict[tuple[object, ...], Row] = {}
+    for binding in sorted(site.bindings, key=lambda one: VERDICTS.index(one.verdict)):
+        runs = f"{binding.mode}, {'a load possible' if binding.phase == 'load-possible' else 'no load possible'}"
+        held = tuple((gates.id(gate), gate) for gate in binding.gates)
+        key = (binding.verdict, binding.reason, binding.method, runs, tuple(id_ for id_, _ in held))
+        end = binding.derivation[-1] if binding.derivation and binding.verdict == "unknown" else None
+        row = rows.setdefault(
+            key,
+            Row(binding.verdict, binding.reason, binding.method, runs, held, told.get(binding.check or "", ()), end),
+        )
+        row.targets.append(Target(binding.classes, binding.objects, ways.id(site, binding)))
+        row.when.update(binding.when)
+        row.assumptions.update(binding.assumptions)
+    return SiteView(name, site, tuple(rows.values()))
+
+
+def _by_check(name: str, findings: Iterable[FindingView]) -> Mapping[str, list[str]]:
+    told: dict[str, list[str]] = defaultdict(list)
+    for one in findings:
+        if any(id_ == name for id_, _ in one.sites):
+            told[one.finding.check].append(one.id)
+    return told
