@@ -121,6 +121,9 @@ def construct(site: Site, cls: str) -> None:
         _pass_arguments(callee, site.arguments, skip=1)
     else:
         _fields_from_arguments(site, made)
+        foreign = program.hierarchy.foreign_base(cls)
+        if foreign is not None:
+            program.outside.add((site.frame.code.name, f"{foreign}.__init__"))
 
 
 def _fields_from_arguments(site: Site, made: Instance) -> None:

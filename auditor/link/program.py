@@ -99,11 +99,22 @@ class Frame:
 
 
 class Program:
-    """Functions, classes, frames, fields and variables; the constraint graph over them."""
+    """Functions, classes, frames, fields and variables; the constraint graph over them.
+
+    A *closed* program is read whole: nobody calls its functions but itself, and what it calls outside is named.
+    ``calls`` are those that a place in the text makes (caller, value of the call), ``implicit`` those that the language
+    makes (caller, callee), ``outside`` those of out-of-tree functions (caller, dotted name).
+    """
 
     def __init__(
-        self, existing: dict[str, str], tracked: Callable[[str, Hierarchy], bool], fill: Callable[[Frame], None]
+        self,
+        existing: dict[str, str],
+        tracked: Callable[[str, Hierarchy], bool],
+        fill: Callable[[Frame], None],
+        *,
+        closed: bool,
     ) -> None:
+        self.closed = closed
         self.scopes = Scopes(existing)
         self.hierarchy = Hierarchy(self.scopes)
         self.graph = ConstraintGraph()
@@ -114,6 +125,8 @@ class Program:
         self.variables: dict[tuple[str, str, str], Node] = {}
         self.instances: dict[str, list[Instance]] = {}
         self.calls: dict[tuple[str, Value], set[tuple[str, Instance | None]]] = {}
+        self.implicit: set[tuple[str, str]] = set()
+        self.outside: set[tuple[str, str]] = set()
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -394,6 +407,11 @@ class Program:
         self.graph.edge(source, self.field(one, ANY))
         self.graph.edge(source, self.field(one, key if key is not None else SOMEWHERE))
 
+    def hold(self, one: Container, made: Object) -> None:
+        """one[?] ∋ made"""
+        self.graph.add(self.field(one, ANY), made)
+        self.graph.add(self.field(one, SOMEWHERE), made)
+
     def generated(self, frame: Frame) -> Container:
         """What a generator function returns."""
         at = frame.code.facts.at
@@ -402,6 +420,15 @@ class Program:
     def record(self, frame: Frame, at: Value, callee: Frame) -> None:
         """Note that ``frame`` calls ``callee`` at ``at``."""
         self.calls.setdefault((frame.code.name, at), set()).add((callee.code.name, callee.context))
+
+    def implied(self, frame: Frame, one: Instance, *names: str) -> Frame | None:
+        """The frame of the first of the methods ``names`` that ``one`` has: the language calls it from ``frame``."""
+        applicable = self.hierarchy.applicable(one.cls)
+        method = next((applicable[name][0] for name in names if name in applicable), None)
+        if method is None:
+            return None
+        self.implicit.add((frame.code.name, method))
+        return self.receiver_frame(method, one)
 
     def first_time(self, what: tuple[object, ...]) -> bool:
         """Whether this was not asked before: joins that are made once."""

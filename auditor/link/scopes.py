@@ -29,13 +29,18 @@ class Scopes:
     existing: Collection[str]
     modules: dict[str, ModuleNames] = field(default_factory=dict)
     _dotted: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _folders: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._folders = frozenset(module.rpartition(".")[0] for module in self.existing)
 
     def add(self, facts: ModuleFacts) -> None:
         self.modules[facts.module] = _names(facts)
         self._dotted.clear()
 
     def in_tree(self, module: str) -> bool:
-        return module in self.modules or module in self.existing
+        """Whether ``module`` is a module of the tree, or a folder of modules (a namespace package)."""
+        return module in self.modules or module in self.existing or module in self._folders
 
     def binds(self, module: str, scope: str, name: str) -> bool:
         """Whether ``scope`` of ``module`` itself binds ``name``."""
