@@ -22,7 +22,7 @@ from auditor.checks import check
 from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
-from auditor.link import Linker, link_on_demand
+from auditor.link import Linker, link_on_demand, link_whole
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios, suppress
@@ -85,8 +85,7 @@ def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ..
         linker = Linker(existing, lambda cls, hierarchy: False, closed=True)
         sources = [one for path in tree.files if (one := source(tree, path)) is not None]
         named = [one._replace(module=one.module.removeprefix(inside)) for one in sources]
-        linker.add(list(FactsOf(extractor, store)(named)))
-        linker.graph.solve()
+        link_whole(linker, list(FactsOf(extractor, store)(named)))
         return by_name(linker)
 
 

@@ -8,7 +8,7 @@ one Datalog-like line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from auditor.facts import (
@@ -56,6 +56,7 @@ from auditor.link.elements import (
 )
 from auditor.link.externals import ATTRIBUTE, CASTS, call_external, call_object, matters, names_class
 from auditor.link.filters import filter_of, subclass_filter
+from auditor.link.forwarding import forwarded
 from auditor.link.members import module_member, read, write
 from auditor.link.narrowing import Condition, edge_condition
 from auditor.link.objects import ClassObject, Container, External, ExternalInstance, Function, Instance, Module, Object
@@ -106,12 +107,14 @@ class _Compiler:
         self.externals = code.externals
         self.uses = _Uses(code, self.defined)
         self.held: tuple[Condition, ...] = ()
+        self.forwarded: Mapping[Value, Value] = {}
 
     def run(self) -> None:
         facts = self.code.facts
         self.find_externals()
         for index, block in enumerate(facts.blocks):
             self.held = self.conditions.get(index, ())
+            self.forwarded = forwarded(block, self.key)
             for one in block.instructions:
                 rule = _RULES.get(type(one))
                 if rule is not None:
@@ -172,7 +175,9 @@ class _Compiler:
         self.flows.setdefault(source, []).append(Flow(both, rule, payload))
 
     def may_carry(self, value: Value) -> bool:
-        """Whether a value can be an object at all."""
+        """Whether a value can be an object at all; in a closed program literals are followed too."""
+        if self.program.closed:
+            return True
         one = self.defined.get(value)
         return not isinstance(one, Const) and not (isinstance(one, Op) and one.operator not in _JOINING)
 
@@ -187,7 +192,7 @@ class _Compiler:
     # ------------------------------------------------------------ names and definitions
 
     def name(self, one: Name) -> None:
-        if one.dst not in self.externals and one.dst in self.uses.carried:
+        if one.dst not in self.externals and (one.dst in self.uses.carried or self.program.closed):
             # v ⊇ variable that the name means
             dst, name, code = one.dst, one.name, self.code
 
@@ -289,7 +294,7 @@ class _Compiler:
 
     def attr(self, one: Attr) -> None:
         # v ⊇ o.name  for every o in base
-        if one.dst not in self.externals and one.dst in self.uses.carried:
+        if one.dst not in self.externals and (one.dst in self.uses.carried or self.program.closed):
             only_called = one.name in METHODS and one.dst not in self.uses.beside_called
             self.flow(one.base, _read, _Read(one.name, one.dst, only_called))
 
@@ -301,11 +306,15 @@ class _Compiler:
     def item(self, one: Item) -> None:
         if one.dst not in self.uses.carried:
             return
-        index = self.defined.get(one.index)
-        if isinstance(index, Build) and index.kind == "slice":
+        index, key = self.defined.get(one.index), self.key(one.index)
+        if one.dst in self.forwarded:
+            self.copy(self.forwarded[one.dst], one.dst)
+        elif isinstance(index, Build) and index.kind == "slice":
             self.flow(one.base, _part, (self.bounds(index), one.dst))
+        elif key is None and self.program.closed:
+            self.flow(one.base, _element_at, (one.index, one.dst))
         else:
-            self.flow(one.base, _element, (self.key(one.index), one.dst))
+            self.flow(one.base, _element, (key, one.dst))
 
     def bounds(self, one: Build) -> tuple[int, int] | None:
         """The constant bounds of a slice without a step."""
@@ -604,6 +613,14 @@ def _write(one: Object, frame: Frame, payload: _Keyed) -> None:
 
 def _element(one: Object, frame: Frame, payload: tuple[str | None, Value]) -> None:
     element(one, frame.program, payload[0], frame.node(payload[1]))
+
+
+def _element_at(one: Object, frame: Frame, payload: tuple[Value, Value]) -> None:
+    index, dst = payload
+    if isinstance(one, Container):
+        frame.program.subscripts.append((one, frame.node(index), frame.node(dst)))
+    else:
+        element(one, frame.program, None, frame.node(dst))
 
 
 def _part(one: Object, frame: Frame, payload: tuple[tuple[int, int] | None, Value]) -> None:

@@ -103,7 +103,8 @@ class Program:
 
     A *closed* program is read whole: nobody calls its functions but itself, and what it calls outside is named.
     ``calls`` are those that a place in the text makes (caller, value of the call), ``implicit`` those that the language
-    makes (caller, callee), ``outside`` those of out-of-tree functions (caller, dotted name).
+    makes (caller, callee), ``outside`` those of out-of-tree functions (caller, dotted name). ``subscripts``
+    are the reads of a closed program by an index that is no literal where it stands: (container, index, result).
     """
 
     def __init__(
@@ -127,6 +128,7 @@ class Program:
         self.calls: dict[tuple[str, Value], set[tuple[str, Instance | None]]] = {}
         self.implicit: set[tuple[str, str]] = set()
         self.outside: set[tuple[str, str]] = set()
+        self.subscripts: list[tuple[Container, Node, Node]] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -301,7 +303,7 @@ class Program:
     def _star(self, module: str, name: str) -> None:
         # variable(m, x) ⊇ variable(n, x)  where m imports * from n and does not bind x
         if not self.scopes.binds(module, "", name):
-            for star in self.scopes.stars(module):
+            for star in self.scopes.visible_stars(module, name) if self.closed else self.scopes.stars(module):
                 if star != module and self.scopes.in_tree(star):
                     self.graph.edge(self.variable(star, "", name), self.variables[module, "", name])
 

@@ -16,10 +16,16 @@ _Bound: TypeAlias = dict[str, dict[str, list[Meaning]]]
 
 @dataclass(frozen=True, slots=True)
 class ModuleNames:
-    """The names of one module: scope -> name -> what was bound to it, in order; and the modules of its star imports."""
+    """The names of one module: scope -> name -> what was bound to it, in order; and the modules of its star imports.
+
+    ``certain`` are the names that are bound before its first branch; ``opening`` how many of the star imports stand in
+    a row there, with nothing that runs in between, so that a later one hides what an earlier one brought.
+    """
 
     bound: dict[str, dict[str, list[Meaning]]]
     stars: tuple[str, ...]
+    certain: frozenset[str]
+    opening: int
 
 
 @dataclass(slots=True)
@@ -51,6 +57,23 @@ class Scopes:
         """The modules that ``module`` imports everything from."""
         names = self.modules.get(module)
         return names.stars if names is not None else ()
+
+    def visible_stars(self, module: str, name: str) -> Sequence[str]:
+        """Those of them that may bring ``name``, when all modules are read."""
+        stars = self.stars(module)
+        for place in range(self.modules[module].opening - 1, 0, -1) if module in self.modules else ():
+            if self._brings(stars[place], name, frozenset({module})):
+                return stars[place:]
+        return stars
+
+    def _brings(self, module: str, name: str, seen: frozenset[str]) -> bool:
+        """Whether a star import of ``module`` certainly binds ``name``."""
+        names = self.modules.get(module)
+        if names is None or module in seen or name.startswith("_") or "__all__" in names.bound.get("", ()):
+            return False
+        return name in names.certain or any(
+            self._brings(star, name, seen | {module}) for star in names.stars[: names.opening]
+        )
 
     def owner(self, module: str, scope: str, name: str) -> str | None:
         """The innermost scope around ``scope`` that binds ``name`` to one who reads it there; None where none does."""
@@ -116,7 +139,24 @@ def _names(facts: ModuleFacts) -> ModuleNames:
     stars: dict[str, None] = {}
     for function in facts.functions:
         _collect(function, bound, stars)
-    return ModuleNames(bound, tuple(stars))
+    return ModuleNames(bound, tuple(stars), *_opening(facts.functions[0]))
+
+
+def _opening(body: FunctionFacts) -> tuple[frozenset[str], int]:
+    """The names that the first block of a module binds, and how many star imports stand in a row in it."""
+    certain: set[str] = set()
+    stars: dict[str, None] = {}
+    in_a_row = True
+    for one in body.blocks[0].instructions:
+        if isinstance(one, Bind):
+            certain.add(one.name)
+        elif isinstance(one, Import) and one.name != "*":
+            certain.add(body.names.get(one.dst, ""))
+        elif isinstance(one, Import) and in_a_row:
+            stars[one.module] = None
+        elif stars and not isinstance(one, Closure):
+            in_a_row = False
+    return frozenset(certain), len(stars)
 
 
 def _collect(function: FunctionFacts, bound: _Bound, stars: dict[str, None]) -> None:

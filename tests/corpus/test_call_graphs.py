@@ -1,7 +1,7 @@
 """`graph` against the micro-benchmarks of PyCG and Jarvis, scored by shared/pycg_score.py, as a ratchet.
 
-They are other people's and not in the checkout. ``BUFGATE_CALL_GRAPHS`` names a folder with clones of them: ``PyCG`` and
-``pycg-evaluation`` (github.com/vitsalis), ``Jarvis`` (of github.com/pythonJaRvis/pythonJaRvis.github.io).
+They are other people's and not in the checkout. ``BUFGATE_CALL_GRAPHS`` names a folder that holds them: the
+repositories ``PyCG`` and ``pycg-evaluation`` of vitsalis, and the folder ``Jarvis`` of pythonJaRvis' pages.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Bench(NamedTuple):
 
 
 BENCHES = {
-    "paper": Bench("pycg-evaluation/data/micro-benchmark", None, "paper", 110, 108),
-    "repository": Bench("PyCG/micro-benchmark/snippets", None, "paper", 113, 114),
-    "jarvis": Bench("Jarvis/dataset/micro_benchmark", "Jarvis/ground_truth/micro_benchmark", "strict", 116, 131),
+    "paper": Bench("pycg-evaluation/data/micro-benchmark", None, "paper", 112, 106),
+    "repository": Bench("PyCG/micro-benchmark/snippets", None, "paper", 117, 114),
+    "jarvis": Bench("Jarvis/dataset/micro_benchmark", "Jarvis/ground_truth/micro_benchmark", "strict", 120, 127),
 }
 
 
