@@ -141,10 +141,10 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
     """one.name ⊇ source"""
     match one:
         case Instance():
-            target, accept = program.field(one, name), field_filter(program, one, name)
-            program.graph.edge(source, target, accept)
-            if accept is not None:
-                program.casts.append((source, target))
+            stored = program.narrow(source, field_filter(program, one, name))
+            if stored != source:
+                program.casts.append((source, stored))
+            program.graph.edge(stored, program.field(one, name))
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)

@@ -244,6 +244,10 @@ FEATURES = {
     ),
     "narrowed argument": ("def g(p):\n    probe(p)\ndef f(p):\n    if isinstance(p, APool):\n        g(p)\nf(APool())\nf(BPool())", {"APool"}),
     "both conditions": ("def f(p):\n    if isinstance(p, APool) and not isinstance(p, CPool):\n        probe(p)\nf(APool())\nf(CPool())", {"APool"}),
+    "annotated field": (
+        "class H:\n    def __init__(self, p, q):\n        self.p: APool = p\n        self.p = q\nprobe(H(APool(), CPool()).p)",
+        {"APool", "CPool"},
+    ),
     "outside class": ("import vendor\nc = APool\nif cond:\n    c = vendor.Pool\nprobe(c())", {"APool", "outside vendor.Pool"}),
     "plugin hook": ("import vendor\nc = APool\nif cond:\n    c = vendor.pool_class()\nprobe(c())", {"APool", "outside vendor.pool_class()"}),
 }  # fmt: skip
