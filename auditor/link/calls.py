@@ -129,11 +129,7 @@ def construct(site: Site, cls: str) -> None:
 def _fields_from_arguments(site: Site, made: Instance) -> None:
     """A class without ``__init__`` of its own (dataclass, NamedTuple, Struct): arguments become fields."""
     program = site.frame.program
-    names: dict[str, None] = {}
-    for cls in reversed(program.hierarchy.mro(made.cls)):
-        info = program.hierarchy.classes.get(cls)
-        if info is not None:
-            names.update(dict.fromkeys(one.name for one in info.facts.fields))
+    names = program.field_order(made.cls)
     positional = [node for one, node in site.arguments if one.kind == "pos"]
     for name, node in zip(names, positional, strict=False):
         program.graph.edge(node, program.field(made, name))

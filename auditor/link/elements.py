@@ -15,6 +15,9 @@ METHODS = _PUTS | _TAKES | _SHIFTS | {"setdefault", "extend", "update", "values"
 """Methods of containers that move elements."""
 
 
+_NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
+
+
 def element(one: Object, program: Program, key: str | None, target: Node) -> None:
     """target ⊇ one[key]"""
     match one:
@@ -24,9 +27,13 @@ def element(one: Object, program: Program, key: str | None, target: Node) -> Non
             else:
                 program.graph.edge(program.field(one, key), target)
                 program.graph.edge(program.field(one, SOMEWHERE), target)
-        case Instance():
-            for method in program.hierarchy.applicable(one.cls).get("__getitem__", ())[:1]:
+        case Instance(cls=cls):
+            for method in program.hierarchy.applicable(cls).get("__getitem__", ())[:1]:
                 program.graph.edge(program.receiver_frame(method, one).result, target)
+            if not _NAMED_TUPLES.isdisjoint(program.hierarchy.mro(cls)):
+                for place, name in enumerate(program.field_order(cls)):
+                    if key in (None, f"[{place}]"):
+                        program.graph.edge(program.field(one, name), target)
         case Function():
             program.graph.add(target, one)  # kernel[grid] is the kernel
 
@@ -60,7 +67,7 @@ def part(one: Object, program: Program, bounds: tuple[int, int] | None, target: 
         scattered(one, program, target)
     else:
         lower, upper = bounds
-        made = Container(one.kind, one.path, one.line, -abs(one.column), one.owner, bounds)
+        made = Container(one.kind, one.path, one.line, -abs(one.column), one.owner, bounds, one.value)
         program.graph.add(target, made)
         for place in range(lower, upper):
             program.put(made, f"[{place - lower}]", program.field(one, f"[{place}]"))
@@ -121,4 +128,4 @@ def extend(one: Container, program: Program, source: Node) -> None:
 
 
 def _view(one: Container, kind: str) -> Container:
-    return Container(kind, one.path, one.line, -abs(one.column), one.owner)
+    return Container(kind, one.path, one.line, -abs(one.column), one.owner, None, one.value)

@@ -589,7 +589,8 @@ def _defaults(function: str, position: int, value: Value) -> Callable[[Frame], N
 def _builds(one: Build, entries: tuple[_Keyed, ...], spread: tuple[Value, ...]) -> Callable[[Frame], None]:
     def source(frame: Frame) -> None:
         program = frame.program
-        made = Container(one.kind, frame.code.path, one.at.line, one.at.column, frame.context)
+        at = one.at
+        made = Container(one.kind, frame.code.path, at.line, at.column, frame.context, value=one.dst)
         program.graph.add(frame.node(one.dst), made)
         for entry in entries:
             program.put(made, entry.key, program.narrow(frame.node(entry.value), entry.accept))

@@ -80,7 +80,7 @@ class ExternalInstance:
 @dataclass(frozen=True, slots=True)
 class Container:
     """A list, tuple, dict, set or generator made at one place, or the ``part`` of it between two constant bounds. Its
-    elements are the fields ``[*]`` and ``[0]``, …"""
+    elements are the fields ``[*]`` and ``[0]``, …; ``value`` tells displays apart that begin at one place."""
 
     kind: str
     path: str
@@ -88,6 +88,7 @@ class Container:
     column: int
     owner: Instance | None = None
     part: tuple[int, int] | None = None
+    value: int = -1
 
 
 @dataclass(frozen=True, slots=True)

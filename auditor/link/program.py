@@ -439,6 +439,11 @@ class Program:
         self._passed.add(what)
         return True
 
+    def field_order(self, cls: str) -> tuple[str, ...]:
+        """The declared fields of a class, those of its bases first: the order of its arguments."""
+        known = (self.hierarchy.classes.get(base) for base in reversed(self.hierarchy.mro(cls)))
+        return tuple(dict.fromkeys(one.name for info in known if info is not None for one in info.facts.fields))
+
     def method(self, cls: str, name: str) -> str | None:
         """The function that ``name`` means on an instance of ``cls``."""
         found = self.hierarchy.applicable(cls).get(name)
