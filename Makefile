@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth bench clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers bench clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ corpus: $(VENV)/.tests  ## tests on real releases (fetched from PyPI once)
 
 truth: $(VENV)/.tests  ## a table of the public bugs and look-alikes: what is told of each (../shared/truth; takes long, once)
 	@$(BIN)/python -m tests.truth
+
+receivers: $(VENV)/.tests  ## a table of the receivers that are unknown in five releases, by the form in which they are written
+	@$(BIN)/python -m tests.receivers
 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0.5.23, and the ratio to pyrefly
 	$(BIN)/python tests/bench.py $(RELEASE)

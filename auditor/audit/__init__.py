@@ -16,12 +16,13 @@ from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, recognised, version
 from auditor.audit.extracting import FactsOf, facts_store
 from auditor.audit.reading import Progress, Reader, modules, source, suppressions
-from auditor.callgraph import freeze
+from auditor.audit.started import started_inside
+from auditor.callgraph import by_name, freeze
 from auditor.checks import check
 from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
-from auditor.link import Linker, link_on_demand
+from auditor.link import Linker, link_on_demand, link_whole
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios, suppress
@@ -79,12 +80,13 @@ def audit(tree: SourceTree, options: Options) -> Report:
 def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:
     """Caller → callees by qualified name, for every function of the tree."""
     with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
-        facts_of = FactsOf(extractor, store)
-        linker = Linker(modules(tree), lambda cls, hierarchy: False)
-        sources = [source(tree, path) for path in tree.files]
-        linker.add(list(facts_of([one for one in sources if one is not None])))
-        linker.graph.solve()
-        return freeze(linker).by_name()
+        inside = started_inside(tree)
+        existing = {module.removeprefix(inside): path for module, path in modules(tree).items()}
+        linker = Linker(existing, lambda cls, hierarchy: False, closed=True)
+        sources = [one for path in tree.files if (one := source(tree, path)) is not None]
+        named = [one._replace(module=one.module.removeprefix(inside)) for one in sources]
+        link_whole(linker, list(FactsOf(extractor, store)(named)))
+        return by_name(linker)
 
 
 def recognise(tree: SourceTree, rules: Sequence[Path] = ()) -> list[tuple[str, str, bool, str]]:

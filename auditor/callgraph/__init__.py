@@ -6,5 +6,6 @@ impossible one is there. An *entry point* is a frame that no resolved call reach
 """
 
 from auditor.callgraph.graph import CallGraph, CallSite, FrameKey, freeze
+from auditor.callgraph.names import by_name
 
-__all__ = ["CallGraph", "CallSite", "FrameKey", "freeze"]
+__all__ = ["CallGraph", "CallSite", "FrameKey", "by_name", "freeze"]

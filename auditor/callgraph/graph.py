@@ -40,17 +40,6 @@ class CallGraph:
         """Frames that no resolved call reaches."""
         return (key for key in self.frames if key not in self.callers)
 
-    def by_name(self) -> dict[str, tuple[str, ...]]:
-        """Caller → callees by qualified name, contexts merged: functions, lambdas and modules, also without calls."""
-        found: dict[str, set[str]] = {}
-        for (name, _), frame in self.frames.items():
-            if frame.code.facts.kind != "class":
-                found.setdefault(name, set())
-        for (name, _), sites in self.calls.items():
-            if name in found:
-                found[name].update(site.callee[0] for site in sites)
-        return {name: tuple(sorted(callees)) for name, callees in sorted(found.items())}
-
     def within(self, frames: frozenset[FrameKey]) -> dict[FrameKey, list[FrameKey]]:
         """Caller → callees among ``frames``, in an order that does not depend on hashes."""
         return {

@@ -12,7 +12,18 @@ from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Need, Outcome, Touch, by_length
-from auditor.link import ClassObject, External, ExternalInstance, Frame, Hierarchy, Instance, Linker, Module, Object
+from auditor.link import (
+    ClassObject,
+    External,
+    ExternalInstance,
+    Frame,
+    Hierarchy,
+    Instance,
+    Linker,
+    Module,
+    Object,
+    Super,
+)
 from auditor.spec import EngineSpec, matcher
 
 ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
@@ -146,7 +157,7 @@ class _Sites:
     ) -> Iterator[BindingVerdict]:
         touched = {touch.object: touch for touch in self._touches.get(place, ())}
         others: set[str] = set()
-        objects: dict[Instance, tuple[Frame, Value]] = {}
+        objects: dict[Instance, tuple[Frame, Value, str]] = {}
         for key, block, one in found:
             frame = self._graph.frames[key]
             base = _base(frame, one)
@@ -154,7 +165,9 @@ class _Sites:
                 continue
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
-                    objects.setdefault(target, (frame, base))
+                    objects.setdefault(target, (frame, base, ""))
+                elif isinstance(target, Super) and isinstance(target.receiver, Instance):
+                    objects.setdefault(target.receiver, (frame, 0, target.cls))
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
@@ -171,13 +184,16 @@ class _Sites:
             yield self._unresolved(name)
 
     def _object(
-        self, one: Instance, where: tuple[Frame, Value], touch: Touch | None, name: str
+        self, one: Instance, where: tuple[Frame, Value, str], touch: Touch | None, name: str
     ) -> BindingVerdict | None:
         linker = self._linker
+        frame, value, behind = where
         if name not in linker.hierarchy.attributes(one.cls, linker.functions):
             return None  # the call would raise AttributeError
-        derivation = tuple(self._derivation(one, *where))
+        derivation = tuple(self._derivation(one, frame, value))
         method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
+        if behind:  # super() in that class
+            method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
         if not linker.context_of(one):
             return BindingVerdict(one, (one.cls,), method, "exempt", "not-a-pool", (), derivation)

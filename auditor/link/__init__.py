@@ -25,6 +25,7 @@ from auditor.link.objects import (
     Super,
 )
 from auditor.link.program import Code, Frame
+from auditor.link.whole import link_whole
 
 __all__ = [
     "Bound",
@@ -47,6 +48,7 @@ __all__ = [
     "annotated_class",
     "edge_condition",
     "link_on_demand",
+    "link_whole",
     "needs",
     "successors",
 ]

@@ -121,16 +121,15 @@ def construct(site: Site, cls: str) -> None:
         _pass_arguments(callee, site.arguments, skip=1)
     else:
         _fields_from_arguments(site, made)
+        foreign = program.hierarchy.foreign_base(cls)
+        if foreign is not None:
+            program.outside.add((site.frame.code.name, f"{foreign}.__init__"))
 
 
 def _fields_from_arguments(site: Site, made: Instance) -> None:
     """A class without ``__init__`` of its own (dataclass, NamedTuple, Struct): arguments become fields."""
     program = site.frame.program
-    names: dict[str, None] = {}
-    for cls in reversed(program.hierarchy.mro(made.cls)):
-        info = program.hierarchy.classes.get(cls)
-        if info is not None:
-            names.update(dict.fromkeys(one.name for one in info.facts.fields))
+    names = program.field_order(made.cls)
     positional = [node for one, node in site.arguments if one.kind == "pos"]
     for name, node in zip(names, positional, strict=False):
         program.graph.edge(node, program.field(made, name))

@@ -6,14 +6,15 @@ builds exist all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from auditor.facts import Attr, Call, ModuleFacts, Value
 from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
+from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
-from auditor.link.program import Code
+from auditor.link.program import Code, Frame
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
@@ -89,13 +90,21 @@ def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> li
 
 
 def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
-    """Those of them that are a parameter: what nobody passes, not what comes from outside the tree."""
-    params = {frame.node(index) for frame in linker.frames.values() for index in range(len(frame.code.facts.params))}
-    return [(node, name) for node, name in called_receivers(linker, is_accessor) if node in params]
+    """Those of them that are a parameter, or read off one: what nobody passes, not what comes from outside the tree."""
+    found: list[tuple[Node, str]] = []
+    for frame, base, name in _called(linker, is_accessor):
+        root, _ = access_path(frame.code.defined, base)
+        if root < len(frame.code.facts.params) and not linker.graph.sets[frame.node(root)]:
+            found.append((frame.node(base), name))
+    return found
 
 
 def called_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:
     """The same with the name that is called on each."""
+    return [(frame.node(base), name) for frame, base, name in _called(linker, is_accessor)]
+
+
+def _called(linker: Linker, is_accessor: Callable[[str], object]) -> Iterator[tuple[Frame, Value, str]]:
     names: set[str] = set()
     for cls in linker.hierarchy.classes:
         if linker.tracked(cls):
@@ -105,7 +114,9 @@ def called_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> li
     for frame in linker.frames.values():
         if frame.code not in bases:
             bases[frame.code] = _bases(frame.code, names)
-    return [(frame.node(base), name) for frame in linker.frames.values() for base, name in bases[frame.code]]
+    for frame in linker.frames.values():
+        for base, name in bases[frame.code]:
+            yield frame, base, name
 
 
 def _bases(code: Code, names: set[str]) -> list[tuple[Value, str]]:

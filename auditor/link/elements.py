@@ -6,46 +6,88 @@ from collections.abc import Sequence
 
 from auditor.link.constraints import Node
 from auditor.link.objects import Container, Function, Instance, Object
-from auditor.link.program import ANY, SOMEWHERE, Program
+from auditor.link.program import ANY, SOMEWHERE, Frame, Program
 
 _PUTS = frozenset({"append", "add", "appendleft", "put", "put_nowait", "set"})
 _TAKES = frozenset({"get", "pop", "popleft", "popitem", "get_nowait", "__getitem__", "peek"})
-METHODS = _PUTS | _TAKES | {"insert", "setdefault", "extend", "update", "values", "copy", "items"}
+_SHIFTS = frozenset({"appendleft", "insert", "pop", "popleft", "remove", "reverse", "rotate", "sort"})
+METHODS = _PUTS | _TAKES | _SHIFTS | {"setdefault", "extend", "update", "values", "copy", "items"}
 """Methods of containers that move elements."""
+
+
+_NAMED_TUPLES = frozenset({"typing.NamedTuple", "typing_extensions.NamedTuple"})
 
 
 def element(one: Object, program: Program, key: str | None, target: Node) -> None:
     """target ⊇ one[key]"""
     match one:
-        case Container():
-            if key is None:
+        case Container(kind=kind):
+            if key is None or (kind != "dict" and key.startswith("[-")):
                 program.graph.edge(program.field(one, ANY), target)
             else:
                 program.graph.edge(program.field(one, key), target)
                 program.graph.edge(program.field(one, SOMEWHERE), target)
-        case Instance():
-            for method in program.hierarchy.applicable(one.cls).get("__getitem__", ())[:1]:
+        case Instance(cls=cls):
+            for method in program.hierarchy.applicable(cls).get("__getitem__", ())[:1]:
                 program.graph.edge(program.receiver_frame(method, one).result, target)
+            if not _NAMED_TUPLES.isdisjoint(program.hierarchy.mro(cls)):
+                for place, name in enumerate(program.field_order(cls)):
+                    if key in (None, f"[{place}]"):
+                        program.graph.edge(program.field(one, name), target)
         case Function():
             program.graph.add(target, one)  # kernel[grid] is the kernel
 
 
-def iteration(one: Object, program: Program, target: Node) -> None:
-    """target ⊇ each element of one"""
+def iteration(one: Object, frame: Frame, target: Node) -> None:
+    """target ⊇ each element of one, where ``frame`` iterates over it"""
+    program = frame.program
     if isinstance(one, Container):
         if one.kind != "dict":
             program.graph.edge(program.field(one, ANY), target)
     elif isinstance(one, Instance):
-        for method in program.hierarchy.applicable(one.cls).get("__iter__", ())[:1]:
-            program.graph.on(program.receiver_frame(method, one).result, iteration, program, target)
-        for method in program.hierarchy.applicable(one.cls).get("__next__", ())[:1]:
-            program.graph.edge(program.receiver_frame(method, one).result, target)
+        if (iterator := program.implied(frame, one, "__iter__", "__aiter__")) is not None:
+            program.graph.on(iterator.result, following, frame, target)
+        elif (getter := program.implied(frame, one, "__getitem__")) is not None:
+            program.graph.edge(getter.result, target)
 
 
-def put(one: Object, program: Program, key: str | None, source: Node) -> None:
-    """one[key] ⊇ source"""
+def following(one: Object, frame: Frame, target: Node) -> None:
+    """target ⊇ the next element of the iterator ``one``"""
+    if not isinstance(one, Instance):
+        iteration(one, frame, target)
+    elif (advance := frame.program.implied(frame, one, "__next__", "__anext__")) is not None:
+        frame.program.graph.edge(advance.result, target)
+
+
+def part(one: Object, program: Program, bounds: tuple[int, int] | None, target: Node) -> None:
+    """target ∋ the slice of one between ``bounds`` (None: not known)"""
+    if not isinstance(one, Container):
+        element(one, program, None, target)
+    elif bounds is None:
+        scattered(one, program, target)
+    else:
+        lower, upper = bounds
+        made = Container(one.kind, one.path, one.line, -abs(one.column), one.owner, bounds, one.value)
+        program.graph.add(target, made)
+        for place in range(lower, upper):
+            program.put(made, f"[{place - lower}]", program.field(one, f"[{place}]"))
+        program.put(made, None, program.field(one, SOMEWHERE))
+
+
+def scattered(one: Object, program: Program, target: Node) -> None:
+    """target ∋ one with its elements at places that are not known; what is no container is as it was"""
     if isinstance(one, Container):
-        program.put(one, key, source)
+        view = _view(one, one.kind)
+        program.graph.add(target, view)
+        program.put(view, None, program.field(one, ANY))
+    else:
+        program.graph.add(target, one)
+
+
+def shift(one: Object, program: Program) -> None:
+    """one[?] ⊇ one[*]: the elements change places"""
+    if isinstance(one, Container) and one.kind != "dict":
+        program.graph.edge(program.field(one, ANY), program.field(one, SOMEWHERE))
 
 
 def container_method(
@@ -54,13 +96,15 @@ def container_method(
     """The effect of ``one.name(*values)``; ``key`` is the first argument where that is a literal."""
     if not isinstance(one, Container):
         return
+    if name in _SHIFTS:
+        shift(one, program)
     if name in _PUTS and values:
         program.put(one, None, values[0])
     elif name in ("insert", "setdefault") and len(values) == 2:
         program.put(one, key if name == "setdefault" else None, values[1])
         element(one, program, key if name == "setdefault" else None, target)
     elif name in ("extend", "update") and values:
-        _extend(one, program, values[0])
+        extend(one, program, values[0])
     elif name in _TAKES:
         element(one, program, key if one.kind == "dict" else None, target)
         for value in values[1:]:
@@ -72,15 +116,16 @@ def container_method(
     elif name == "items":
         view, pair = _view(one, "list"), _view(one, "tuple")
         program.graph.add(target, view)
-        program.graph.add(program.field(view, ANY), pair)
+        program.hold(view, pair)
         program.graph.edge(program.field(one, ANY), program.field(pair, "[1]"))
 
 
-def _extend(one: Container, program: Program, source: Node) -> None:
+def extend(one: Container, program: Program, source: Node) -> None:
+    """one[?] ⊇ each element of what ``source`` holds"""
     place = program.graph.new_nodes(1)
     program.graph.on(source, element, program, None, place)
     program.put(one, None, place)
 
 
 def _view(one: Container, kind: str) -> Container:
-    return Container(kind, one.path, one.line, -abs(one.column), one.owner)
+    return Container(kind, one.path, one.line, -abs(one.column), one.owner, None, one.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from auditor.facts import Value
 from auditor.link.calls import Site, call, is_callable
 from auditor.link.constraints import Node
-from auditor.link.elements import container_method, iteration
+from auditor.link.elements import container_method, following, iteration, scattered, shift
 from auditor.link.members import write
 from auditor.link.objects import (
     ClassObject,
@@ -20,7 +20,7 @@ from auditor.link.objects import (
     Property,
     Super,
 )
-from auditor.link.program import ANY, Frame, Program
+from auditor.link.program import Frame, Program
 
 COPIES = frozenset(
     {"copy.copy", "copy.deepcopy", "dataclasses.replace", "msgspec.structs.replace", "attr.evolve", "attrs.evolve"}
@@ -29,6 +29,10 @@ CASTS = frozenset({"typing.cast", "typing_extensions.cast"})
 ATTRIBUTE = frozenset({"builtins.getattr", "builtins.setattr"})
 _SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter")
+)
+_ORDERED = frozenset(f"builtins.{name}" for name in ("list", "tuple", "iter"))
+_SHUFFLES = frozenset(
+    {"random.shuffle", "heapq.heapify", "heapq.heappush", "heapq.heappop", "bisect.insort", "bisect.insort_left"}
 )
 _ELEMENTS = frozenset({"builtins.next", "builtins.min", "builtins.max"})
 _MAKERS = {
@@ -54,6 +58,7 @@ _HANDLED = (
     | CASTS
     | ATTRIBUTE
     | _SEQUENCES
+    | _SHUFFLES
     | _ELEMENTS
     | _MAKERS.keys()
     | _PROPERTIES
@@ -92,10 +97,16 @@ def call_external(name: str, site: Site) -> None:
             if argument.kind == "key":
                 graph.on(values[0], write, site.frame.program, argument.name, value)
     elif name in _SEQUENCES and values:
-        graph.edge(values[-1] if name.endswith("filter") else values[0], target)
+        source = values[-1] if name.endswith("filter") else values[0]
+        if name in _ORDERED:
+            graph.edge(source, target)
+        else:
+            graph.on(source, scattered, site.frame.program, target)
+    elif name in _SHUFFLES and values:
+        graph.on(values[0], shift, site.frame.program)
     elif name in _ELEMENTS:
         for value in values:
-            graph.on(value, iteration, site.frame.program, target)
+            graph.on(value, following if name == "builtins.next" else iteration, site.frame, target)
     elif name == "builtins.enumerate" and values:
         _pairs(site, values, first=1)
     elif name == "builtins.zip":
@@ -133,6 +144,7 @@ def call_object(callee: Object, site: Site) -> None:
     """Call an out-of-tree or made-up callable."""
     match callee:
         case External(name=name):
+            site.frame.program.outside.add((site.frame.code.name, name))
             call_external(name, site)
         case ContainerMethod(container=container, name=name):
             values = [node for _, node in site.arguments]
@@ -218,10 +230,10 @@ def _pairs(site: Site, values: list[Node], *, first: int) -> None:
     program = site.frame.program
     outer, inner = _container("list", site), _container("tuple", site)
     program.graph.add(site.target, outer)
-    program.graph.add(program.field(outer, ANY), inner)
+    program.hold(outer, inner)
     for position, value in enumerate(values):
         place = program.graph.new_nodes(1)
-        program.graph.on(value, iteration, program, place)
+        program.graph.on(value, iteration, site.frame, place)
         program.put(inner, f"[{position + first}]", place)
 
 
@@ -230,9 +242,10 @@ def _map(site: Site, values: list[Node]) -> None:
     program = site.frame.program
     made = _container("list", site)
     program.graph.add(site.target, made)
-    given = []
+    given, result = [], program.graph.new_nodes(1)
+    program.put(made, None, result)
     for argument, value in site.arguments[1:]:
         place = program.graph.new_nodes(1)
-        program.graph.on(value, iteration, program, place)
+        program.graph.on(value, iteration, site.frame, place)
         given.append((argument, place))
-    program.graph.on(values[0], _apply, site._replace(arguments=tuple(given), target=program.field(made, ANY)))
+    program.graph.on(values[0], _apply, site._replace(arguments=tuple(given), target=result))

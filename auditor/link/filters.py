@@ -33,6 +33,8 @@ def condition_filter(
     program: Program, code: Code, defined: Mapping[Value, object], condition: Condition
 ) -> Accept | None:
     """The objects for which ``condition`` can hold."""
+    if condition.kind == "any":
+        return _any_of([_all_of(program, code, defined, way) for way in condition.ways])
     if condition.kind == "hasattr":
         name = attribute_operand(defined, condition.operand)
         return None if name is None else _having(program, name, holds=condition.holds)
@@ -40,6 +42,19 @@ def condition_filter(
     if operands is None:
         return None
     return _of_class(program, code, operands, exact=condition.kind == "type", holds=condition.holds)
+
+
+def _all_of(
+    program: Program, code: Code, defined: Mapping[Value, object], conditions: Iterable[Condition]
+) -> list[Accept]:
+    accepts = (condition_filter(program, code, defined, one) for one in conditions)
+    return [accept for accept in accepts if accept is not None]
+
+
+def _any_of(ways: list[list[Accept]]) -> Accept | None:
+    if not all(ways):
+        return None  # one way in says nothing
+    return lambda one: any(all(accept(one) for accept in way) for way in ways)
 
 
 def _having(program: Program, name: str, *, holds: bool) -> Accept:

@@ -112,8 +112,12 @@ class Hierarchy:
                 return candidate
         return None
 
+    def foreign_base(self, name: str) -> str | None:
+        """The first out-of-tree class in the MRO whose attributes nobody here knows; None where there is none."""
+        return next((base for base in self.mro(name) if base not in self.classes and base not in _PLAIN_BASES), None)
+
     def has_external_base(self, name: str) -> bool:
-        return any(base not in self.classes and base not in _PLAIN_BASES for base in self.mro(name))
+        return self.foreign_base(name) is not None
 
     def attributes(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> frozenset[str]:
         """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere."""

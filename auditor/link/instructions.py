@@ -8,7 +8,7 @@ one Datalog-like line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from auditor.facts import (
@@ -23,7 +23,9 @@ from auditor.facts import (
     Closure,
     Const,
     Declare,
+    Delete,
     Enter,
+    Exit,
     Import,
     Instruction,
     Item,
@@ -31,6 +33,7 @@ from auditor.facts import (
     Name,
     Op,
     Phi,
+    Raise,
     Return,
     SetAttr,
     SetItem,
@@ -39,11 +42,21 @@ from auditor.facts import (
     Yield,
 )
 from auditor.link.annotations import annotated_class
-from auditor.link.calls import Plan, call, invoke, is_callable, is_container
+from auditor.link.calls import Plan, Site, call, construct, invoke, is_callable, is_container
 from auditor.link.constraints import Accept, Flow
-from auditor.link.elements import METHODS, container_method, element, iteration, put
+from auditor.link.elements import (
+    METHODS,
+    container_method,
+    element,
+    extend,
+    iteration,
+    part,
+    scattered,
+    shift,
+)
 from auditor.link.externals import ATTRIBUTE, CASTS, call_external, call_object, matters, names_class
 from auditor.link.filters import filter_of, subclass_filter
+from auditor.link.forwarding import forwarded
 from auditor.link.members import module_member, read, write
 from auditor.link.narrowing import Condition, edge_condition
 from auditor.link.objects import ClassObject, Container, External, ExternalInstance, Function, Instance, Module, Object
@@ -94,17 +107,21 @@ class _Compiler:
         self.externals = code.externals
         self.uses = _Uses(code, self.defined)
         self.held: tuple[Condition, ...] = ()
+        self.forwarded: Mapping[Value, Value] = {}
 
     def run(self) -> None:
         facts = self.code.facts
         self.find_externals()
         for index, block in enumerate(facts.blocks):
             self.held = self.conditions.get(index, ())
+            self.forwarded = forwarded(block, self.key)
             for one in block.instructions:
                 rule = _RULES.get(type(one))
                 if rule is not None:
                     rule(self, one)
-            if isinstance(block.end, Return) and block.end.value != NOTHING and not facts.is_generator:
+            if isinstance(block.end, Raise):
+                self.flow(block.end.value, _raised, block.end)
+            elif isinstance(block.end, Return) and block.end.value != NOTHING and not facts.is_generator:
                 # result(f) ⊇ v  where f returns v
                 self.copy(block.end.value, self.code.size)
         for value, name in self.externals.items():
@@ -158,7 +175,9 @@ class _Compiler:
         self.flows.setdefault(source, []).append(Flow(both, rule, payload))
 
     def may_carry(self, value: Value) -> bool:
-        """Whether a value can be an object at all."""
+        """Whether a value can be an object at all; in a closed program literals are followed too."""
+        if self.program.closed:
+            return True
         one = self.defined.get(value)
         return not isinstance(one, Const) and not (isinstance(one, Op) and one.operator not in _JOINING)
 
@@ -173,7 +192,7 @@ class _Compiler:
     # ------------------------------------------------------------ names and definitions
 
     def name(self, one: Name) -> None:
-        if one.dst not in self.externals and one.dst in self.uses.carried:
+        if one.dst not in self.externals and (one.dst in self.uses.carried or self.program.closed):
             # v ⊇ variable that the name means
             dst, name, code = one.dst, one.name, self.code
 
@@ -263,15 +282,19 @@ class _Compiler:
         self.copy(one.value, one.dst)
 
     def op(self, one: Op) -> None:
+        # v ⊇ the containers that are joined; what stands behind another, or is repeated, is at no known place
         if one.operator in _JOINING:
-            for operand in one.operands:
-                self.copy(operand, one.dst, is_container)
+            for place, operand in enumerate(one.operands):
+                if (one.operator == "+" and place) or (one.operator == "*" and len(one.operands) == 2):
+                    self.flow(operand, _scattered, one.dst, is_container)
+                else:
+                    self.copy(operand, one.dst, is_container)
 
     # ------------------------------------------------------------ attributes and elements
 
     def attr(self, one: Attr) -> None:
         # v ⊇ o.name  for every o in base
-        if one.dst not in self.externals and one.dst in self.uses.carried:
+        if one.dst not in self.externals and (one.dst in self.uses.carried or self.program.closed):
             only_called = one.name in METHODS and one.dst not in self.uses.beside_called
             self.flow(one.base, _read, _Read(one.name, one.dst, only_called))
 
@@ -281,15 +304,40 @@ class _Compiler:
             self.flow(one.base, _write, _Keyed(one.name, one.value, self.accept(one.value)))
 
     def item(self, one: Item) -> None:
-        if one.dst in self.uses.carried:
-            self.flow(one.base, _element, (self.key(one.index), one.dst))
+        if one.dst not in self.uses.carried:
+            return
+        index, key = self.defined.get(one.index), self.key(one.index)
+        if one.dst in self.forwarded:
+            self.copy(self.forwarded[one.dst], one.dst)
+        elif isinstance(index, Build) and index.kind == "slice":
+            self.flow(one.base, _part, (self.bounds(index), one.dst))
+        elif key is None and self.program.closed:
+            self.flow(one.base, _element_at, (one.index, one.dst))
+        else:
+            self.flow(one.base, _element, (key, one.dst))
+
+    def bounds(self, one: Build) -> tuple[int, int] | None:
+        """The constant bounds of a slice without a step."""
+        lower, upper, step = (self.defined.get(value) for value in one.elements)
+        first = 0 if lower is None else _number(lower)
+        last = _number(upper)
+        if step is not None or first is None or last is None or not first <= last <= first + _LONGEST_PART:
+            return None
+        return first, last
 
     def set_item(self, one: SetItem) -> None:
-        if self.may_carry(one.value):
+        index = self.defined.get(one.index)
+        if isinstance(index, Build) and index.kind == "slice":
+            self.flow(one.base, _replaced, one.value)
+        elif self.may_carry(one.value):
             self.flow(one.base, _put, _Keyed(self.key(one.index), one.value, self.accept(one.value)))
 
+    def delete(self, one: Delete) -> None:
+        if not one.name:
+            self.flow(one.base, _shifted, None)
+
     def iterate(self, one: Iterate) -> None:
-        if one.dst in self.uses.carried:
+        if one.dst in self.uses.carried or self.program.closed:
             self.flow(one.iterable, _iteration, one.dst)
 
     def unpack(self, one: Unpack) -> None:
@@ -301,17 +349,25 @@ class _Compiler:
         if one.kind in ("slice", "string") or one.dst not in self.uses.carried:
             return
         entries: list[_Keyed] = []
+        spread: list[Value] = []
         if one.kind == "dict":
             for key, value in zip(one.elements[::2], one.elements[1::2], strict=False):
-                entries.append(_Keyed(self.key(key) if key != NOTHING else None, value, self.accept(value)))
+                if key == NOTHING:
+                    spread.append(value)
+                else:
+                    entries.append(_Keyed(self.key(key), value, self.accept(value)))
         else:
             for position, value in enumerate(one.elements):
-                if value != NOTHING:
-                    entries.append(_Keyed(f"[{position}]" if one.kind == "tuple" else None, value, self.accept(value)))
+                starred = self.defined.get(value)
+                if isinstance(starred, Op) and starred.operator == "*" and len(starred.operands) == 1:
+                    spread.append(value)
+                elif value != NOTHING:
+                    placed = one.kind in ("tuple", "list") and not spread and NOTHING not in one.elements
+                    entries.append(_Keyed(f"[{position}]" if placed else None, value, self.accept(value)))
         entries = [entry for entry in entries if self.may_carry(entry.value)]
-        if not entries and one.kind in ("tuple", "generator"):
+        if not entries and not spread and one.kind in ("tuple", "generator"):
             return
-        self.sources.append(_builds(one, tuple(entries)))
+        self.sources.append(_builds(one, tuple(entries), tuple(spread)))
 
     def yield_(self, one: Yield) -> None:
         if one.value == NOTHING:
@@ -321,9 +377,10 @@ class _Compiler:
         def source(frame: Frame) -> None:
             program = frame.program
             node = program.narrow(frame.node(one.value), accept)
-            out = program.field(program.generated(frame), ANY)
+            out = program.graph.new_nodes(1)
+            program.put(program.generated(frame), None, out)
             if one.delegate:
-                program.graph.on(node, iteration, program, out)
+                program.graph.on(node, iteration, frame, out)
             else:
                 program.graph.edge(node, out)
 
@@ -332,6 +389,9 @@ class _Compiler:
     def enter(self, one: Enter) -> None:
         if one.manager not in self.externals:
             self.flow(one.manager, _entered, one.dst)
+
+    def exit(self, one: Exit) -> None:
+        self.flow(one.manager, _left, None)
 
     # ------------------------------------------------------------ calls
 
@@ -351,6 +411,7 @@ class _Compiler:
         self.flow(one.func, _called, plan)
 
     def external(self, one: Call, plan: Plan, name: str) -> None:
+        self.program.outside.add((self.code.name, name))
         arguments = [argument.value for argument in one.arguments]
         if name in ATTRIBUTE:
             self.attribute(name, one, arguments)
@@ -372,6 +433,8 @@ class _Compiler:
             if isinstance(func, Attr):
                 names.append(func.name)
             func = self.defined.get(func.func if isinstance(func, Call) else func.base)
+        if isinstance(func, Closure | Class):
+            return False
         if not isinstance(func, Name):
             return True
         name = ".".join([func.name, *names[::-1]])
@@ -431,6 +494,8 @@ class _Uses:
                     self._blocks[one.dst] = index
             if isinstance(block.end, Return):
                 self.beside_called.add(block.end.value)
+            elif isinstance(block.end, Raise):
+                self.carried.add(block.end.value)
         self.carried |= self.beside_called
         self.carried |= self.called
         self._spread_called()
@@ -499,12 +564,18 @@ class _Uses:
 
 _JOINING = ("+", "|", "*")
 """Operators that give a container with the elements of their operands."""
+_LONGEST_PART = 64
+"""The most places of a slice that are told apart."""
 _PASSED = frozenset({"builtins.getattr", "builtins.super", "functools.partial"})
 _PURE = frozenset({"builtins.type", "builtins.super"})
 
 
 def _both(first: Accept, second: Accept) -> Accept:
     return lambda one: first(one) and second(one)
+
+
+def _number(one: Instruction | None) -> int | None:
+    return one.value if isinstance(one, Const) and type(one.value) is int else None
 
 
 def _adds(dst: Value, made: Object) -> Callable[[Frame], None]:
@@ -515,13 +586,16 @@ def _defaults(function: str, position: int, value: Value) -> Callable[[Frame], N
     return lambda frame: frame.program.default(function, position, frame.node(value))
 
 
-def _builds(one: Build, entries: tuple[_Keyed, ...]) -> Callable[[Frame], None]:
+def _builds(one: Build, entries: tuple[_Keyed, ...], spread: tuple[Value, ...]) -> Callable[[Frame], None]:
     def source(frame: Frame) -> None:
         program = frame.program
-        made = Container(one.kind, frame.code.path, one.at.line, one.at.column, frame.context)
+        at = one.at
+        made = Container(one.kind, frame.code.path, at.line, at.column, frame.context, value=one.dst)
         program.graph.add(frame.node(one.dst), made)
         for entry in entries:
             program.put(made, entry.key, program.narrow(frame.node(entry.value), entry.accept))
+        for value in spread:
+            extend(made, program, frame.node(value))
 
     return source
 
@@ -542,13 +616,40 @@ def _element(one: Object, frame: Frame, payload: tuple[str | None, Value]) -> No
     element(one, frame.program, payload[0], frame.node(payload[1]))
 
 
+def _element_at(one: Object, frame: Frame, payload: tuple[Value, Value]) -> None:
+    index, dst = payload
+    if isinstance(one, Container):
+        frame.program.subscripts.append((one, frame.node(index), frame.node(dst)))
+    else:
+        element(one, frame.program, None, frame.node(dst))
+
+
+def _part(one: Object, frame: Frame, payload: tuple[tuple[int, int] | None, Value]) -> None:
+    part(one, frame.program, payload[0], frame.node(payload[1]))
+
+
+def _scattered(one: Object, frame: Frame, dst: Value) -> None:
+    scattered(one, frame.program, frame.node(dst))
+
+
+def _replaced(one: Object, frame: Frame, value: Value) -> None:
+    # o[?] ⊇ each element of v  where a slice of o is replaced by v
+    if isinstance(one, Container):
+        shift(one, frame.program)
+        extend(one, frame.program, frame.node(value))
+
+
+def _shifted(one: Object, frame: Frame, _: None) -> None:
+    shift(one, frame.program)
+
+
 def _put(one: Object, frame: Frame, payload: _Keyed) -> None:
     if isinstance(one, Container):
-        put(one, frame.program, payload.key, frame.program.narrow(frame.node(payload.value), payload.accept))
+        frame.program.put(one, payload.key, frame.program.narrow(frame.node(payload.value), payload.accept))
 
 
 def _iteration(one: Object, frame: Frame, dst: Value) -> None:
-    iteration(one, frame.program, frame.node(dst))
+    iteration(one, frame, frame.node(dst))
 
 
 def _entered(one: Object, frame: Frame, dst: Value) -> None:
@@ -563,6 +664,17 @@ def _entered(one: Object, frame: Frame, dst: Value) -> None:
                 invoke(frame, dst, method, one, target)
         case ExternalInstance():
             frame.program.graph.add(target, one)
+
+
+def _left(one: Object, frame: Frame, _: None) -> None:
+    if isinstance(one, Instance):
+        frame.program.implied(frame, one, "__exit__", "__aexit__")
+
+
+def _raised(one: Object, frame: Frame, end: Raise) -> None:
+    # v ∋ a new instance  where a class is raised
+    if isinstance(one, ClassObject):
+        construct(Site(frame, end.value, end.at, (), frame.node(end.value)), one.cls)
 
 
 def _container_method(one: Object, frame: Frame, payload: _Method) -> None:
@@ -590,6 +702,7 @@ _RULES: dict[type, Callable[[_Compiler, Any], None]] = {
     SetAttr: _Compiler.set_attr,
     Item: _Compiler.item,
     SetItem: _Compiler.set_item,
+    Delete: _Compiler.delete,
     Iterate: _Compiler.iterate,
     Unpack: _Compiler.unpack,
     Build: _Compiler.build,
@@ -598,5 +711,6 @@ _RULES: dict[type, Callable[[_Compiler, Any], None]] = {
     Await: _Compiler.await_,
     Yield: _Compiler.yield_,
     Enter: _Compiler.enter,
+    Exit: _Compiler.exit,
     Call: _Compiler.call,
 }

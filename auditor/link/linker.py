@@ -18,8 +18,10 @@ from auditor.link.program import Frame, Program, is_property
 class Linker(Program):
     """The solver. Modules are added, ``graph.solve`` runs to the fixpoint, then the answers are read."""
 
-    def __init__(self, existing: dict[str, str], tracked: Callable[[str, Hierarchy], bool]) -> None:
-        super().__init__(existing, tracked, fill)
+    def __init__(
+        self, existing: dict[str, str], tracked: Callable[[str, Hierarchy], bool], *, closed: bool = False
+    ) -> None:
+        super().__init__(existing, tracked, fill, closed=closed)
         self._derivations: Derivations | None = None
 
     def add(self, modules: Iterable[ModuleFacts]) -> None:

@@ -12,6 +12,7 @@ from auditor.link.objects import (
     Container,
     ContainerMethod,
     External,
+    ExternalInstance,
     Function,
     Instance,
     Module,
@@ -35,6 +36,8 @@ def read(one: Object, program: Program, name: str, target: Node) -> None:
             module_member(program, module, name, target)
         case External(name=dotted) if dotted.count(".") < _DEEPEST:
             program.graph.add(target, External(f"{dotted}.{name}"))
+        case ExternalInstance(cls=cls) if program.closed:
+            program.graph.add(target, External(f"{cls}.{name}"))
         case Container() if name in METHODS:
             program.graph.add(target, ContainerMethod(one, name))
         case Super():
@@ -51,6 +54,10 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     program.graph.edge(program.field(one, name), target)
     if name == "__class__":
         program.graph.add(target, ClassObject(one.cls))
+    if program.closed and not methods and name not in program.hierarchy.attributes(one.cls):
+        foreign = program.hierarchy.foreign_base(one.cls)
+        if foreign is not None:
+            program.graph.add(target, External(f"{foreign}.{name}"))
     if not methods and "__getattr__" in applicable:
         # v ⊇ o.inner.name  where o's class forwards to inner
         for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):
@@ -134,10 +141,10 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
     """one.name ⊇ source"""
     match one:
         case Instance():
-            target, accept = program.field(one, name), field_filter(program, one, name)
-            program.graph.edge(source, target, accept)
-            if accept is not None:
-                program.casts.append((source, target))
+            stored = program.narrow(source, field_filter(program, one, name))
+            if stored != source:
+                program.casts.append((source, stored))
+            program.graph.edge(stored, program.field(one, name))
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)

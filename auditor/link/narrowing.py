@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from auditor.dataflow import Graph, edge_dominators
+from auditor.dataflow import Graph, dominators, edge_dominators
 from auditor.facts import (
+    NOTHING,
     Attr,
     Block,
     Branch,
@@ -28,12 +29,15 @@ Path: TypeAlias = tuple[Value, tuple[str, ...]]
 
 
 class Condition(NamedTuple):
-    """``kind`` (isinstance, type, hasattr) of the value at ``path`` with ``operand``; ``holds`` or its negation."""
+    """``kind`` (isinstance, type, hasattr) of the value at ``path`` with ``operand``; ``holds`` or its negation.
+    Of kind ``any``: all conditions of one of ``ways`` hold, those of one way in to where paths join.
+    """
 
     kind: str
     path: Path
     operand: Value
     holds: bool
+    ways: tuple[tuple[Condition, ...], ...] = ()
 
 
 def access_path(defined: Mapping[Value, object], value: Value) -> Path:
@@ -87,7 +91,36 @@ def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict
         held = tuple(one for one in outcomes if one is not None)
         if held:
             result[index] = held
-    return result
+    return _with_joins(function, defined, flow, result)
+
+
+def _with_joins(
+    function: FunctionFacts, defined: Mapping[Value, object], flow: Graph, held: dict[int, tuple[Condition, ...]]
+) -> dict[int, tuple[Condition, ...]]:
+    """The same with what every way in to a block says of a value, each in its own words: ``A or B``."""
+    tree = dominators(flow)
+    joined: dict[int, tuple[Condition, ...]] = {}
+    for block, sources in flow.predecessors.items():
+        if len(sources) > 1 and block in tree.idom and not any(tree.dominates(block, source) for source in sources):
+            ways = ((*held.get(source, ()), edge_condition(function, defined, source, block)) for source in sources)
+            already = held.get(block, ())
+            joined[block] = _in_common([[one for one in way if one is not None and one not in already] for way in ways])
+    if not any(joined.values()):
+        return held
+    found = {
+        block: (*held.get(block, ()), *(one for join in tree.chain(block) for one in joined.get(join, ())))
+        for block in tree.idom
+    }
+    return {block: conditions for block, conditions in found.items() if conditions}
+
+
+def _in_common(ways: list[list[Condition]]) -> tuple[Condition, ...]:
+    """One condition for each value that every way tells something of."""
+    paths = set.intersection(*({one.path for one in way} for way in ways))
+    return tuple(
+        Condition("any", path, NOTHING, True, tuple(tuple(one for one in way if one.path == path) for way in ways))
+        for path in sorted(paths)
+    )
 
 
 def edge_condition(

@@ -79,13 +79,16 @@ class ExternalInstance:
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """A list, tuple, dict, set or generator made at one place. Its elements are the fields ``[*]`` and ``[0]``, …"""
+    """A list, tuple, dict, set or generator made at one place, or the ``part`` of it between two constant bounds. Its
+    elements are the fields ``[*]`` and ``[0]``, …; ``value`` tells displays apart that begin at one place."""
 
     kind: str
     path: str
     line: int
     column: int
     owner: Instance | None = None
+    part: tuple[int, int] | None = None
+    value: int = -1
 
 
 @dataclass(frozen=True, slots=True)

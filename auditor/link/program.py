@@ -99,11 +99,23 @@ class Frame:
 
 
 class Program:
-    """Functions, classes, frames, fields and variables; the constraint graph over them."""
+    """Functions, classes, frames, fields and variables; the constraint graph over them.
+
+    A *closed* program is read whole: nobody calls its functions but itself, and what it calls outside is named.
+    ``calls`` are those that a place in the text makes (caller, value of the call), ``implicit`` those that the language
+    makes (caller, callee), ``outside`` those of out-of-tree functions (caller, dotted name). ``subscripts``
+    are the reads of a closed program by an index that is no literal where it stands: (container, index, result).
+    """
 
     def __init__(
-        self, existing: dict[str, str], tracked: Callable[[str, Hierarchy], bool], fill: Callable[[Frame], None]
+        self,
+        existing: dict[str, str],
+        tracked: Callable[[str, Hierarchy], bool],
+        fill: Callable[[Frame], None],
+        *,
+        closed: bool,
     ) -> None:
+        self.closed = closed
         self.scopes = Scopes(existing)
         self.hierarchy = Hierarchy(self.scopes)
         self.graph = ConstraintGraph()
@@ -114,6 +126,9 @@ class Program:
         self.variables: dict[tuple[str, str, str], Node] = {}
         self.instances: dict[str, list[Instance]] = {}
         self.calls: dict[tuple[str, Value], set[tuple[str, Instance | None]]] = {}
+        self.implicit: set[tuple[str, str]] = set()
+        self.outside: set[tuple[str, str]] = set()
+        self.subscripts: list[tuple[Container, Node, Node]] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -288,7 +303,7 @@ class Program:
     def _star(self, module: str, name: str) -> None:
         # variable(m, x) ⊇ variable(n, x)  where m imports * from n and does not bind x
         if not self.scopes.binds(module, "", name):
-            for star in self.scopes.stars(module):
+            for star in self.scopes.visible_stars(module, name) if self.closed else self.scopes.stars(module):
                 if star != module and self.scopes.in_tree(star):
                     self.graph.edge(self.variable(star, "", name), self.variables[module, "", name])
 
@@ -394,6 +409,11 @@ class Program:
         self.graph.edge(source, self.field(one, ANY))
         self.graph.edge(source, self.field(one, key if key is not None else SOMEWHERE))
 
+    def hold(self, one: Container, made: Object) -> None:
+        """one[?] ∋ made"""
+        self.graph.add(self.field(one, ANY), made)
+        self.graph.add(self.field(one, SOMEWHERE), made)
+
     def generated(self, frame: Frame) -> Container:
         """What a generator function returns."""
         at = frame.code.facts.at
@@ -403,12 +423,26 @@ class Program:
         """Note that ``frame`` calls ``callee`` at ``at``."""
         self.calls.setdefault((frame.code.name, at), set()).add((callee.code.name, callee.context))
 
+    def implied(self, frame: Frame, one: Instance, *names: str) -> Frame | None:
+        """The frame of the first of the methods ``names`` that ``one`` has: the language calls it from ``frame``."""
+        applicable = self.hierarchy.applicable(one.cls)
+        method = next((applicable[name][0] for name in names if name in applicable), None)
+        if method is None:
+            return None
+        self.implicit.add((frame.code.name, method))
+        return self.receiver_frame(method, one)
+
     def first_time(self, what: tuple[object, ...]) -> bool:
         """Whether this was not asked before: joins that are made once."""
         if what in self._passed:
             return False
         self._passed.add(what)
         return True
+
+    def field_order(self, cls: str) -> tuple[str, ...]:
+        """The declared fields of a class, those of its bases first: the order of its arguments."""
+        known = (self.hierarchy.classes.get(base) for base in reversed(self.hierarchy.mro(cls)))
+        return tuple(dict.fromkeys(one.name for info in known if info is not None for one in info.facts.fields))
 
     def method(self, cls: str, name: str) -> str | None:
         """The function that ``name`` means on an instance of ``cls``."""

@@ -16,10 +16,16 @@ _Bound: TypeAlias = dict[str, dict[str, list[Meaning]]]
 
 @dataclass(frozen=True, slots=True)
 class ModuleNames:
-    """The names of one module: scope -> name -> what was bound to it, in order; and the modules of its star imports."""
+    """The names of one module: scope -> name -> what was bound to it, in order; and the modules of its star imports.
+
+    ``certain`` are the names that are bound before its first branch; ``opening`` how many of the star imports stand in
+    a row there, with nothing that runs in between, so that a later one hides what an earlier one brought.
+    """
 
     bound: dict[str, dict[str, list[Meaning]]]
     stars: tuple[str, ...]
+    certain: frozenset[str]
+    opening: int
 
 
 @dataclass(slots=True)
@@ -29,13 +35,18 @@ class Scopes:
     existing: Collection[str]
     modules: dict[str, ModuleNames] = field(default_factory=dict)
     _dotted: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    _folders: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._folders = frozenset(module.rpartition(".")[0] for module in self.existing)
 
     def add(self, facts: ModuleFacts) -> None:
         self.modules[facts.module] = _names(facts)
         self._dotted.clear()
 
     def in_tree(self, module: str) -> bool:
-        return module in self.modules or module in self.existing
+        """Whether ``module`` is a module of the tree, or a folder of modules (a namespace package)."""
+        return module in self.modules or module in self.existing or module in self._folders
 
     def binds(self, module: str, scope: str, name: str) -> bool:
         """Whether ``scope`` of ``module`` itself binds ``name``."""
@@ -46,6 +57,23 @@ class Scopes:
         """The modules that ``module`` imports everything from."""
         names = self.modules.get(module)
         return names.stars if names is not None else ()
+
+    def visible_stars(self, module: str, name: str) -> Sequence[str]:
+        """Those of them that may bring ``name``, when all modules are read."""
+        stars = self.stars(module)
+        for place in range(self.modules[module].opening - 1, 0, -1) if module in self.modules else ():
+            if self._brings(stars[place], name, frozenset({module})):
+                return stars[place:]
+        return stars
+
+    def _brings(self, module: str, name: str, seen: frozenset[str]) -> bool:
+        """Whether a star import of ``module`` certainly binds ``name``."""
+        names = self.modules.get(module)
+        if names is None or module in seen or name.startswith("_") or "__all__" in names.bound.get("", ()):
+            return False
+        return name in names.certain or any(
+            self._brings(star, name, seen | {module}) for star in names.stars[: names.opening]
+        )
 
     def owner(self, module: str, scope: str, name: str) -> str | None:
         """The innermost scope around ``scope`` that binds ``name`` to one who reads it there; None where none does."""
@@ -111,7 +139,24 @@ def _names(facts: ModuleFacts) -> ModuleNames:
     stars: dict[str, None] = {}
     for function in facts.functions:
         _collect(function, bound, stars)
-    return ModuleNames(bound, tuple(stars))
+    return ModuleNames(bound, tuple(stars), *_opening(facts.functions[0]))
+
+
+def _opening(body: FunctionFacts) -> tuple[frozenset[str], int]:
+    """The names that the first block of a module binds, and how many star imports stand in a row in it."""
+    certain: set[str] = set()
+    stars: dict[str, None] = {}
+    in_a_row = True
+    for one in body.blocks[0].instructions:
+        if isinstance(one, Bind):
+            certain.add(one.name)
+        elif isinstance(one, Import) and one.name != "*":
+            certain.add(body.names.get(one.dst, ""))
+        elif isinstance(one, Import) and in_a_row:
+            stars[one.module] = None
+        elif stars and not isinstance(one, Closure):
+            in_a_row = False
+    return frozenset(certain), len(stars)
 
 
 def _collect(function: FunctionFacts, bound: _Bound, stars: dict[str, None]) -> None:

@@ -40,6 +40,8 @@ def _package_top(folder: str) -> str | None:
         packaged, parent = _has(folder, "__init__.py"), os.path.dirname(folder)
         if not packaged and _ends_chain(folder, below_package=top is not None):
             break
+        if not os.path.basename(folder).isidentifier():
+            return folder if packaged and top is None and gap == 0 else top
         if packaged and _is_project(folder) and not _has(parent, "__init__.py"):
             return top or folder  # an __init__.py beside pyproject.toml packages what lies directly there, no more
         top, gap = (folder, 0) if packaged else (top, gap + 1)
@@ -48,8 +50,7 @@ def _package_top(folder: str) -> str | None:
 
 
 def _ends_chain(folder: str, *, below_package: bool) -> bool:
-    name = os.path.basename(folder)
-    return not name.isidentifier() or (below_package and name in _SOURCE_FOLDERS) or _is_project(folder)
+    return (below_package and os.path.basename(folder) in _SOURCE_FOLDERS) or _is_project(folder)
 
 
 def _is_project(folder: str) -> bool:

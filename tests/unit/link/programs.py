@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from textwrap import dedent
 
-from auditor.callgraph import freeze
+from auditor.callgraph import by_name
 from auditor.extract import extract
 from auditor.facts import Attr, Call, ModuleFacts
 from auditor.link import ClassObject, ExternalInstance, Frame, Function, Instance, Linker, link_on_demand
@@ -18,11 +18,13 @@ def facts(name: str, source: str) -> ModuleFacts:
     return extract(path, module, name.endswith("__init__"), dedent(source).encode())
 
 
-def link(sources: Mapping[str, str] | str, *, tracked: str = "Pool", on_demand: bool = False) -> Linker:
+def link(
+    sources: Mapping[str, str] | str, *, tracked: str = "Pool", on_demand: bool = False, closed: bool = False
+) -> Linker:
     """Link modules by name (a single text is ``m``); classes whose name ends with ``tracked`` are told apart."""
     named = {"m": sources} if isinstance(sources, str) else sources
     modules = [facts(name, text) for name, text in named.items()]
-    linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith(tracked))
+    linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith(tracked), closed=closed)
     if on_demand:
         link_on_demand(
             linker, modules, lambda _: (), lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer")
@@ -78,4 +80,4 @@ def short(one: object) -> str:
 
 def callees(linker: Linker, caller: str) -> set[str]:
     """What ``caller`` calls, by qualified name."""
-    return set(freeze(linker).by_name().get(caller, ()))
+    return set(by_name(linker).get(caller, ()))

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from auditor.facts import Attr
 from auditor.link import Linker, Needs, link_on_demand
-from tests.unit.link.programs import facts, link, probe
+from tests.unit.link.programs import facts, link, probe, short
 
 POOL = "class KPool:\n    def get_k(self): return 1\n"
 
@@ -61,3 +62,33 @@ def test_an_annotation_adds_nothing_where_something_flows() -> None:
 def test_a_cast_that_contradicts_the_flow_lets_it_through() -> None:
     source = "from typing import cast\nclass APool: pass\nclass BPool: pass\ndef f(p):\n    probe(cast(BPool, p))\nf(APool())"
     assert probe(link(source, on_demand=True)) == {"APool"}
+
+
+ONLY = "class APool:\n    def get_a(self): pass\nclass BPool:\n    def get_b(self): pass\nAPool()\nBPool()\n"
+
+
+def receivers(body: str, name: str) -> set[str]:
+    """The classes that the receiver of ``name`` in ``f`` has."""
+    linker = link(ONLY + body, on_demand=True)
+    frame = linker.frames["m.f", None]
+    read = next(one for one in frame.code.defined.values() if isinstance(one, Attr) and one.name == name)
+    return {short(one) for one in linker.graph.points_to(frame.node(read.base))}
+
+
+def test_what_nobody_passes_has_the_method_that_is_called_on_it() -> None:
+    assert receivers("def f(pool):\n    pool.get_b()", "get_b") == {"BPool"}
+
+
+def test_so_has_what_is_read_off_something_that_nobody_passes() -> None:
+    assert receivers("def f(meta):\n    pool = meta.inner.pool\n    pool.get_b()", "get_b") == {"BPool"}
+
+
+def test_a_field_that_nobody_stores_on_a_known_object_stays_unknown() -> None:
+    assert receivers("class H: pass\ndef f(h):\n    h.pool.get_b()\nf(H())", "get_b") == set()
+
+
+def test_a_method_that_two_places_define_tells_nothing() -> None:
+    assert (
+        receivers("class CPool:\n    def get_b(self): pass\nCPool()\ndef f(meta):\n    meta.pool.get_b()", "get_b")
+        == set()
+    )

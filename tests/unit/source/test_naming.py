@@ -65,6 +65,8 @@ def test_nothing_above_the_root_is_read(plant, monkeypatch):
         (["__init__.py", "pyproject.toml", "pkg/__init__.py"], "pkg/__init__.py", "pkg"),
         (["rel-1.0/pkg/__init__.py", "__init__.py"], "rel-1.0/pkg/__init__.py", "pkg"),
         (["my-plugin/__init__.py", "my-plugin/x.py"], "my-plugin/x.py", "my-plugin.x"),
+        (["my-plugin/__init__.py", "my-plugin/pkg/__init__.py", "my-plugin/pkg/x.py"], "my-plugin/pkg/x.py", "pkg.x"),
+        (["my-cases/__init__.py", "my-cases/one/x.py"], "my-cases/one/x.py", "my-cases.one.x"),
         (["my-plugin/__init__.py", "my-plugin/x.py"], "my-plugin/__init__.py", "my-plugin"),
     ],
 )
