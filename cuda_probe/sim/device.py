@@ -54,14 +54,21 @@ class Device:
 
     def new_stream(self) -> Stream:
         """Make a stream that the default stream does not wait for, nor it for the default stream."""
-        with self.lock:
-            stream = Stream(self, len(self._streams))
-            self._streams.append(stream)
-            return stream
+        return Stream(self)
 
     def new_event(self, *, external: bool = False) -> Event:
         """Make an event; ``external``: a captured wait on it takes the record that is the latest at each replay."""
-        return Event(self, next(self._events), external=external)
+        return Event(self, external=external)
+
+    def register(self, stream: Stream) -> int:
+        """Take a new stream in and return its number."""
+        with self.lock:
+            self._streams.append(stream)
+            return len(self._streams) - 1
+
+    def next_event(self) -> int:
+        """Return the number of a new event."""
+        return next(self._events)
 
     def current_stream(self) -> Stream:
         """Return the stream that is current in this thread."""
@@ -230,9 +237,9 @@ class Host:
 class Stream:
     """A queue of operations that run one after the other."""
 
-    def __init__(self, device: Device, number: int):
+    def __init__(self, device: Device):
         self.device = device
-        self.agent = Agent("stream", number)
+        self.agent = Agent("stream", device.register(self))
         self.queue: list[Operation] = []
         self._next = 0
 
@@ -283,8 +290,8 @@ class Stream:
 class Event:
     """A point in a stream. ``generation`` counts its records: 0, never recorded."""
 
-    def __init__(self, device: Device, number: int, *, external: bool = False):
-        self.device, self.number, self.external = device, number, external
+    def __init__(self, device: Device, *, external: bool = False):
+        self.device, self.number, self.external = device, device.next_event(), external
         self.generation = 0
         self._record: Operation | None = None
         self._capture: Capture | None = None

@@ -32,7 +32,7 @@ class Both:
             self.handler._handle_event_creation(number)
         self.races: list[tuple[bool, bool]] = []
         steps = [self.kernel] * 5 + [self.record] * 2 + [self.wait] * 2
-        steps += [self.finish_event, self.finish_stream, self.finish_device, *([self.poll] if polls else [])]
+        steps += [self.finish_event, self.finish_stream, self.finish_device, *([self.poll] * 4 if polls else [])]
         for _ in range(self.random.randrange(4, 18)):
             self.random.choice(steps)(self.random.randrange(STREAMS), self.random.randrange(EVENTS))
 
