@@ -1,14 +1,9 @@
-"""Evidence: what one experiment saw, as values and as JSON (``evidence-v1``, schema in reports/schema).
-
-A record holds what was measured and nothing that follows from it: verdict and label are made by ``labels`` alone when
-it is written.
-"""
+"""What one experiment measured, as values. What follows from it is said by ``labels``; ``records`` writes it down."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 BackendKind = Literal["sim", "cuda"]
 
@@ -118,46 +113,3 @@ class Observation:
     notes: tuple[str, ...] = ()
     failure: str | None = None
     doubt: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The tree that was probed: the engine's name and version, and the hash of the file of the probed class."""
-
-    package: str
-    version: str
-    files: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """The evidence of one experiment of a plan."""
-
-    experiment: Mapping[str, Any]
-    target: Target
-    observation: Observation
-    fidelity: Fidelity | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the record as JSON values, with its verdict and label."""
-        from cuda_probe.labels import label, verdict
-
-        return {
-            "experiment": dict(self.experiment),
-            "target": _plain(self.target),
-            "fidelity": None if self.fidelity is None else _plain(self.fidelity),
-            **_plain(self.observation),
-            "verdict": verdict(self.observation),
-            "label": label(self.observation),
-        }
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    plain: dict[str, Any] = _lists(asdict(value))
-    return plain
-
-
-def _lists(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _lists(item) for key, item in value.items()}
-    return [_lists(item) for item in value] if isinstance(value, (tuple, list)) else value

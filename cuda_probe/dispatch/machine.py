@@ -1,46 +1,24 @@
-"""The machine: a simulated device with its memory, and PyTorch running on it."""
+"""The machine: a simulated device with its memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import torch
-import torch._dynamo  # the modes import it at first use, and it wants torch.cuda as it was
 from torch.utils._python_dispatch import _disable_current_modes
 
 from cuda_probe.dispatch.dropin import SimulatedCuda
-from cuda_probe.dispatch.functions import CudaFunctions
-from cuda_probe.dispatch.operators import DeviceOperators
 from cuda_probe.dispatch.tensors import Memory
-from cuda_probe.sim import Access, Schedule, host_edges
+from cuda_probe.sim import Access, Schedule
 
 
 class Machine:
-    """One run of a program on a simulated device."""
+    """What one run of a program has: a device, its memory, and how work gets there."""
 
     def __init__(self, schedule: Schedule | None = None):
         self.device = SimulatedCuda(schedule)
         self.memory = Memory()
-
-    @contextmanager
-    def running(self, *, available: bool = False) -> Iterator[Machine]:
-        """Run PyTorch on this machine for a while, in this thread and in those that start meanwhile.
-
-        Args:
-            available: let ``torch.cuda.is_available()`` say yes; engines choose their code by it when they are
-            imported.
-        """
-        with ExitStack() as stack:
-            stack.enter_context(self.device.installed(available=available))
-            stack.enter_context(host_edges(self.device, self._modes))
-            stack.enter_context(self._modes())
-            yield self
-
-    @contextmanager
-    def _modes(self) -> Iterator[None]:
-        with torch.no_grad(), DeviceOperators(self), CudaFunctions(self):
-            yield
 
     def launch(self, name: str, run: Callable[[], object], accesses: Sequence[Access], *, kind: str = "kernel") -> None:
         """Launch work on the current stream; when it is done, ``torch`` is PyTorch's own."""

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuda_probe.dispatch import Machine, byte_ranges
+from cuda_probe.dispatch import Machine, byte_ranges, running
 from cuda_probe.sim import Earliest, Latest, Random
 
 SCHEDULES = [Latest, Earliest, partial(Random, 1), partial(Random, 2)]
@@ -49,7 +49,7 @@ def test_the_bytes_of_a_view_are_those_that_it_shows(data):
 def test_tensors_of_cuda_are_in_the_memory_of_the_device():
     """And say so; views too, tensors of the host not."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         made = torch.zeros(4, 2, device="cuda")
         assert made.is_cuda
         assert made.device == torch.device("cuda", 0)
@@ -84,7 +84,7 @@ def program(place):
 def test_a_program_on_one_stream_gives_what_it_gives_without_us(schedule):
     """Lazily done work has the same values, and nothing races."""
     machine = Machine(schedule())
-    with machine.running():
+    with running(machine):
         seen = program("cuda")
     expected = program("cpu")
     assert all(torch.equal(one, other) for one, other in zip(seen, expected, strict=True))
@@ -96,7 +96,7 @@ def test_a_program_on_one_stream_gives_what_it_gives_without_us(schedule):
 def test_a_load_on_another_stream(schedule, gated):
     """The example of everything: a copy on a load stream, a kernel on the current one, a wait or none."""
     machine = Machine(schedule())
-    with machine.running():
+    with running(machine):
         buffer = torch.full((8, 4), -7.0, device="cuda")
         host = torch.arange(32.0).reshape(8, 4).pin_memory()
         load, arrived = torch.cuda.Stream(), torch.cuda.Event()
@@ -116,7 +116,7 @@ def test_a_load_on_another_stream(schedule, gated):
 def test_rows_of_a_gather_and_a_scatter_do_not_meet():
     """Loads of some rows and reads of others are ordered by nothing and race with nothing."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         buffer = torch.zeros(8, 4, device="cuda")
         with torch.cuda.stream(torch.cuda.Stream()):
             buffer[torch.tensor([0, 1, 2])] = torch.ones(3, 4, device="cuda")
@@ -132,7 +132,7 @@ def test_rows_of_a_gather_and_a_scatter_do_not_meet():
 def test_a_blocking_copy_lets_the_host_wait():
     """``copy_`` without ``non_blocking`` between host and device is over when it returns."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         buffer = torch.zeros(8, device="cuda")
         with torch.cuda.stream(torch.cuda.Stream()):
             buffer.copy_(torch.ones(8))
@@ -143,7 +143,7 @@ def test_a_blocking_copy_lets_the_host_wait():
 def test_pageable_memory_is_staged_before_the_call_returns():
     """The host may overwrite it at once; the copy has what was there."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         host = torch.ones(8)
         buffer = host.to("cuda", non_blocking=True)
         host.zero_()
@@ -153,7 +153,7 @@ def test_pageable_memory_is_staged_before_the_call_returns():
 def test_pinned_memory_that_is_refilled_too_early_is_a_race():
     """The copy reads it when it runs: write after read, on the side of the host."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         host = torch.ones(8).pin_memory()
         buffer = host.to("cuda", non_blocking=True)
         host.zero_()
@@ -164,7 +164,7 @@ def test_pinned_memory_that_is_refilled_too_early_is_a_race():
 def test_a_copy_to_pinned_memory_is_not_waited_for():
     """Whoever reads the host's side has to wait for it."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         buffer = torch.ones(8, device="cuda")
         host = torch.zeros(8).pin_memory()
         host.copy_(buffer, non_blocking=True)
@@ -176,7 +176,7 @@ def test_a_copy_to_pinned_memory_is_not_waited_for():
 def test_operands_of_the_host_are_taken_as_they_are_at_the_call():
     """An index that is reused afterwards does not change what was launched."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         buffer, rows = torch.zeros(4, device="cuda"), torch.tensor([1])
         buffer[rows] = 5.0
         rows.fill_(3)
@@ -186,7 +186,7 @@ def test_operands_of_the_host_are_taken_as_they_are_at_the_call():
 def test_threads_run_on_the_machine_too():
     """A loader thread that waits for its stream and then tells is ordered before who was told."""
     machine = Machine()
-    with machine.running():
+    with running(machine):
         import queue
         import threading
 
@@ -209,7 +209,7 @@ def test_threads_run_on_the_machine_too():
 def test_a_graph_of_torch_is_replayed_without_its_gates():
     """``torch.cuda.graph`` captures; the replay reads what is there."""
     machine = Machine()
-    with machine.running(available=True):
+    with running(machine, available=True):
         assert torch.cuda.is_available()
         buffer, out = torch.zeros(4, device="cuda"), torch.zeros(4, device="cuda")
         graph = torch.cuda.CUDAGraph()
@@ -226,6 +226,6 @@ def test_a_graph_of_torch_is_replayed_without_its_gates():
 def test_torch_is_as_before_afterwards():
     """Nothing of the machine stays."""
     before = torch.cuda.Stream, torch.cpu.Event, torch.cuda.is_available()
-    with Machine().running(available=True):
+    with running(Machine(), available=True):
         assert torch.cuda.Stream is not before[0]
     assert (torch.cuda.Stream, torch.cpu.Event, torch.cuda.is_available()) == before

@@ -16,12 +16,11 @@ from cuda_probe.evidence import (
     Observation,
     OperationSeen,
     RaceSeen,
-    Record,
     Tally,
-    Target,
     Timeline,
 )
 from cuda_probe.labels import label
+from cuda_probe.records import Record, Target
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "reports/schema/evidence-v1.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
