@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from cuda_probe.sim.clock import Agent, join
 from cuda_probe.sim.memory import Access
@@ -377,10 +378,10 @@ class Capture:
 
 def _site() -> tuple[Frame, ...]:
     frames: list[Frame] = []
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None and len(frames) < _FRAMES:
         file = frame.f_code.co_filename
         if not any(part in file for part in _FOREIGN):
             frames.append(Frame(file, frame.f_lineno, frame.f_code.co_qualname))
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return tuple(frames)
