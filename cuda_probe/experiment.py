@@ -1,0 +1,252 @@
+"""An experiment on the simulated device: find a rig that holds the object, run trials and controls, make a witness of
+each race."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cuda_probe.dispatch import Machine, running
+from cuda_probe.evidence import (
+    Backend,
+    Controls,
+    Edge,
+    Fidelity,
+    Observation,
+    OperationSeen,
+    RaceSeen,
+    Tally,
+    Timeline,
+)
+from cuda_probe.objects import allocations, instances
+from cuda_probe.plan import Experiment
+from cuda_probe.recipe import Build, Recipe
+from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
+from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
+from cuda_probe.trial import Outcome, Reader, ShowsNothing, Trial
+
+SCHEDULES = ("latest", "earliest", *(Random(seed).name for seed in range(18)))
+MOST_WITNESSES = 4
+MOST_OPERATIONS = 200
+
+
+class CouldNotRun(Exception):
+    """Indicates an experiment that could not be set up, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How to build the rig, which object of it reads (its path from the pool), and which layer."""
+
+    build: Build
+    path: str
+    layer: int
+    fidelity: Fidelity
+    buffers: tuple[str, ...]
+
+
+class SimExperiment:
+    """An experiment of a plan on the classes of an imported tree."""
+
+    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path):
+        self.experiment, self.recipe, self.root = experiment, recipe, root
+
+    def run(self, schedules: Sequence[str] = SCHEDULES) -> tuple[Observation, Fidelity | None]:
+        """Return what was measured, and what was real."""
+        nothing = Observation(Backend("sim", torch=str(torch.__version__)))
+        try:
+            scenario = self._scenario()
+            setup = self._set_up()
+            return self._observation(setup, scenario, schedules, nothing), setup.fidelity
+        except CouldNotRun as reason:
+            return replace(nothing, failure=str(reason)), None
+        except ShowsNothing as reason:
+            return replace(nothing, doubt=str(reason)), None
+
+    def _scenario(self) -> Scenario:
+        name = self.experiment.scenario
+        if name not in SCENARIOS:
+            raise CouldNotRun(f"no scenario is called {name!r}; known are {', '.join(SCENARIOS)}")
+        return SCENARIOS[name]
+
+    def _observation(
+        self, setup: Setup, scenario: Scenario, schedules: Sequence[str], nothing: Observation
+    ) -> Observation:
+        outcomes = [self._attempt(setup, schedule_named(name), scenario) for name in schedules]
+        first = outcomes[0]
+        both: tuple[Callable[[], Schedule], ...] = (Latest, Earliest)
+        controls = Controls(
+            positive=_tally([self._attempt(setup, make(), POSITIVE) for make in both]),
+            negative=_tally([self._attempt(setup, make(), NEGATIVE) for make in both]),
+        )
+        return replace(
+            nothing,
+            trials=_tally(outcomes),
+            controls=controls,
+            races=tuple(self._witnessed(setup, scenario, race) for race in _distinct(first.races)[:MOST_WITNESSES]),
+            path=() if first.races else tuple(self._seen(operation) for operation in _hops(first.path)),
+            layer=setup.layer,
+            buffers=setup.buffers,
+            schedules=tuple(schedules),
+            timeline=self._timeline(first.operations[:MOST_OPERATIONS]),
+            notes=first.notes,
+        )
+
+    # ---------------------------------------------------------------- setting up
+
+    def _set_up(self) -> Setup:
+        """Find the rig and the last layer at which the accessor reads what the loader writes."""
+        reasons: list[Exception] = []
+        for _, build in self.recipe.builds(self._class()):
+            try:
+                layers, path, fidelity = self._inspect(build)
+            except CouldNotRun as reason:
+                reasons.append(reason)
+                continue
+            for layer in reversed(range(layers)):
+                try:
+                    with self._trial(build, path, layer, Latest()) as trial:
+                        return Setup(build, path, layer, fidelity, trial.buffers)
+                except (CouldNotRun, ShowsNothing) as reason:
+                    reasons.append(reason)
+        raise _most_telling(reasons, f"the recipe builds no {self.experiment.class_}")
+
+    def _class(self) -> type:
+        module, name = self.experiment.module, self.experiment.class_
+        try:
+            class_ = getattr(import_module(module), name, None)
+        except ImportError as error:
+            raise CouldNotRun(f"{module} cannot be imported: {error}") from error
+        if not isinstance(class_, type):
+            raise CouldNotRun(f"{module} has no class {name}: it is a stub or was renamed")
+        return class_
+
+    def _inspect(self, build: Build) -> tuple[int, str, Fidelity]:
+        """Build once; return the number of layers, the path of the object, and what is real."""
+        machine = Machine(Latest())
+        with running(machine, available=self.recipe.available), allocations(self._class()) as places:
+            rig = _guarded(lambda: build(machine), "cannot build")
+            found = instances(rig.pool, self.recipe.package, self._class())
+            if not found:
+                raise CouldNotRun(f"{type(rig.pool).__name__} holds no {self.experiment.class_}")
+            for path, one in found:
+                place = places[id(one)].within(self.root) if id(one) in places else None
+                if place is None or not self.experiment.objects or place in self.experiment.objects:
+                    return rig.layers, path, rig.fidelity
+            raise CouldNotRun(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
+
+    @contextmanager
+    def _trial(self, build: Build, path: str, layer: int, schedule: Schedule) -> Iterator[Trial]:
+        machine = Machine(schedule)
+        with running(machine, available=self.recipe.available):
+            rig = _guarded(lambda: build(machine), "cannot build")
+            found = dict(instances(rig.pool, self.recipe.package, self._class()))
+            reader = Reader(found[path], self.experiment.method, self.recipe.values, self.recipe.package)
+            if not hasattr(reader.target, reader.method):
+                raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
+            yield _guarded(lambda: Trial(machine, rig, reader, layer), f"{reader.method} of layer {layer} fails")
+
+    def _attempt(self, setup: Setup, schedule: Schedule, scenario: Scenario) -> Outcome:
+        with self._trial(setup.build, setup.path, setup.layer, schedule) as trial:
+            return _guarded(lambda: trial.measure(scenario.run, raw=scenario.raw), "the scenario fails")
+
+    # ---------------------------------------------------------------- for people
+
+    def _witnessed(self, setup: Setup, scenario: Scenario, race: Race) -> RaceSeen:
+        late = race.second if race.kind == "WAR" else race.first  # a load that comes before the read is right
+        witness = Starve(late.number)
+        outcome = self._attempt(setup, witness, scenario)
+        return RaceSeen(
+            race.kind,
+            race.later.name or race.earlier.name,
+            self._seen(race.first),
+            self._seen(race.second),
+            race.missing_edge,
+            witness.name,
+            outcome.wrong,
+            outcome.due,
+        )
+
+    def _seen(self, operation: Operation) -> OperationSeen:
+        site = [
+            f"{Path(frame.file).relative_to(self.root).as_posix()}:{frame.line} {frame.function}"
+            for frame in operation.site
+            if Path(frame.file).is_relative_to(self.root)
+        ]
+        return OperationSeen(operation.number, str(operation.agent), operation.kind, operation.name, tuple(site))
+
+    def _timeline(self, operations: Sequence[Operation]) -> Timeline:
+        numbers = {operation.number for operation in operations}
+        edges = [
+            Edge(before.number, operation.number)
+            for operation in operations
+            for before in _from_other_streams(operation)
+            if before.number in numbers
+        ]
+        return Timeline(tuple(self._seen(operation) for operation in operations), tuple(edges))
+
+
+def _guarded(step: Callable[[], Any], what: str) -> Any:
+    """Run code of the engine; whatever it raises is a reason."""
+    try:
+        return step()
+    except (CouldNotRun, ShowsNothing):
+        raise
+    except Exception as error:
+        raise CouldNotRun(f"{what}: {type(error).__name__}: {error}"[:300]) from error
+
+
+def _most_telling(reasons: Sequence[Exception], otherwise: str) -> Exception:
+    """Prefer a reason that came after more had worked: nothing shown, then a failing call, then a failing build."""
+
+    def rank(reason: Exception) -> int:
+        return 0 if isinstance(reason, ShowsNothing) else 1 if "fails" in str(reason) else 2
+
+    return min(reasons, key=rank) if reasons else CouldNotRun(otherwise)
+
+
+def _tally(outcomes: Sequence[Outcome]) -> Tally:
+    return Tally(
+        trials=len(outcomes),
+        wrong=sum(outcome.wrong > 0 for outcome in outcomes),
+        torn=sum(outcome.torn for outcome in outcomes),
+        raced=sum(bool(outcome.races) for outcome in outcomes),
+    )
+
+
+def _distinct(races: Sequence[Race]) -> list[Race]:
+    by_first = {race.first.number: race for race in reversed(races)}
+    return [by_first[number] for number in sorted(by_first)]
+
+
+def _hops(chain: Sequence[Operation]) -> list[Operation]:
+    """Leave out what only follows in its stream: the ends stay, and both sides of each step to another agent."""
+    last = len(chain) - 1
+    return [
+        operation
+        for position, operation in enumerate(chain)
+        if position in (0, last)
+        or chain[position - 1].agent != operation.agent
+        or chain[position + 1].agent != operation.agent
+    ]
+
+
+def _from_other_streams(operation: Operation) -> list[Operation]:
+    """Return the operations of other streams that are direct edges, through steps of the host."""
+    found, todo, seen = [], list(operation.after), set[int]()
+    while todo:
+        edge = todo.pop()
+        if id(edge) in seen:
+            continue
+        seen.add(id(edge))
+        if edge.number < 0:
+            todo.extend(edge.after)
+        elif edge.agent != operation.agent:
+            found.append(edge)
+    return sorted(found, key=lambda edge: edge.number)
