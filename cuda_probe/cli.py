@@ -32,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m cuda_probe",
         description="Run paths of a report under a delayed load. This imports and executes the code of the tree.",
-        epilog="Exit status: 0 nothing confirmed, 1 something confirmed, 2 something could not be run or is inconclusive.",
+        epilog="Exit status: 0 nothing confirmed, 1 something confirmed, 2 something could not run or is inconclusive.",
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -56,6 +57,7 @@ def _missing(package: str, tree: Path) -> str | None:
 def _run(
     experiments: Sequence[Experiment], package: str, plan: Plan, tree: Path, schedules: Sequence[str] | None
 ) -> Iterator[Record]:
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     from cuda_probe.dispatch import Machine, running
     from cuda_probe.experiment import SCHEDULES, SimExperiment
     from cuda_probe.loading import imported_tree

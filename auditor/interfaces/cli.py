@@ -18,10 +18,12 @@ from auditor.interfaces.output import (
     require_known,
     writable,
 )
+from auditor.interfaces.probe import probe
 
 SECTIONS = (
     ("Audit", ("check", "why")),
     ("Look inside", ("graph", "doctor")),
+    ("Test by running", ("probe",)),
 )
 
 
@@ -176,4 +178,5 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
+main.add_command(probe)
 main.sections = SECTIONS

@@ -5,6 +5,7 @@ values of ``report`` are those of report-v1; renderers see nothing else.
 """
 
 from auditor.triage.assemble import assemble_findings, assemble_sites, fingerprint, scenarios
+from auditor.triage.probing import Agreement, merge_evidence, probe_plan
 from auditor.triage.report import (
     VERDICTS,
     Binding,
@@ -21,6 +22,7 @@ from auditor.triage.report import (
 
 __all__ = [
     "VERDICTS",
+    "Agreement",
     "Binding",
     "Engine",
     "Gate",
@@ -34,5 +36,7 @@ __all__ = [
     "assemble_findings",
     "assemble_sites",
     "fingerprint",
+    "merge_evidence",
+    "probe_plan",
     "scenarios",
 ]
