@@ -165,7 +165,7 @@ class Trial:
         return [key for key in self._buffers if key in read]
 
     def _opaque_kernel(self, name: str, given: Any, seen: Seen) -> None:
-        buffers = [one for _, one in tensors(given, self.reader.package) if self._key(one) in self._buffers]
+        buffers = [one for _, one in tensors(given, package="") if self._key(one) in self._buffers]
         if buffers:
             with self.machine.outside():
                 copies = [torch.empty(one.shape, dtype=one.dtype) for one in buffers]

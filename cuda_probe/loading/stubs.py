@@ -98,6 +98,9 @@ class Stub:
     def __subclasscheck__(self, subclass: Any) -> bool:
         return False
 
+    def __format__(self, specification: str) -> str:
+        return str(self)
+
     def __repr__(self) -> str:
         return f"<stub {self._stub_name}>"
 
