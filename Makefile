@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth bench probe clean
+.PHONY: help venv run check test lint types imports golden corpus truth bench probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0
 
 probe: $(VENV)/.probe  ## audit fixtures/engine, run every claim of the report on a simulated GPU; report and evidence in out/
 	@BIN=$(BIN) sh tests/run_probe.sh
+
+fixes: $(VENV)/.probe  ## a table of public bugs in SGLang before and after their fix, run on a simulated GPU
+	@$(BIN)/python -m tests.probed_releases
 
 venv: $(VENV)/.tests  ## the virtual environment with everything a developer needs
 

@@ -41,6 +41,17 @@ class CouldNotRun(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Candidate:
+    """A way to build a rig, and the object in it. ``exact``: it is made at the place that the claim names."""
+
+    build: Build
+    path: str
+    layers: int
+    fidelity: Fidelity
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """How to build the rig, which object of it reads (its path from the pool), and which layer."""
 
@@ -103,16 +114,17 @@ class SimExperiment:
     def _set_up(self) -> Setup:
         """Find the rig and the last layer at which the accessor reads what the loader writes."""
         reasons: list[Exception] = []
+        candidates = []
         for _, build in self.recipe.builds(self._class()):
             try:
-                layers, path, fidelity = self._inspect(build)
+                candidates.append(self._inspect(build))
             except CouldNotRun as reason:
                 reasons.append(reason)
-                continue
-            for layer in reversed(range(layers)):
+        for candidate in sorted(candidates, key=lambda one: not one.exact):
+            for layer in reversed(range(candidate.layers)):
                 try:
-                    with self._trial(build, path, layer, Latest()) as trial:
-                        return Setup(build, path, layer, fidelity, trial.buffers)
+                    with self._trial(candidate.build, candidate.path, layer, Latest()) as trial:
+                        return Setup(candidate.build, candidate.path, layer, candidate.fidelity, trial.buffers)
                 except (CouldNotRun, ShowsNothing) as reason:
                     reasons.append(reason)
         raise _most_telling(reasons, f"the recipe builds no {self.experiment.class_}")
@@ -127,8 +139,8 @@ class SimExperiment:
             raise CouldNotRun(f"{module} has no class {name}: it is a stub or was renamed")
         return class_
 
-    def _inspect(self, build: Build) -> tuple[int, str, Fidelity]:
-        """Build once; return the number of layers, the path of the object, and what is real."""
+    def _inspect(self, build: Build) -> Candidate:
+        """Build once and look for the object that the claim is about: made where it says, or by the recipe."""
         machine = Machine(Latest())
         with running(machine, available=self.recipe.available), allocations(self._class()) as places:
             rig = _guarded(lambda: build(machine), "cannot build")
@@ -138,7 +150,7 @@ class SimExperiment:
             for path, one in found:
                 place = places[id(one)].within(self.root) if id(one) in places else None
                 if place is None or not self.experiment.objects or place in self.experiment.objects:
-                    return rig.layers, path, rig.fidelity
+                    return Candidate(build, path, rig.layers, rig.fidelity, exact=place in self.experiment.objects)
             raise CouldNotRun(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
 
     @contextmanager

@@ -51,7 +51,7 @@ class Recipe(Protocol):
         """Return what imports the engine from a tree."""
 
     def prepare(self) -> None:
-        """Set what the imported modules need before anything is built."""
+        """Set what modules of the engine take from one another, before any other is imported."""
 
     def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
         """Return ways to build a rig that may hold an object of the class, each with a name."""

@@ -66,10 +66,10 @@ def _run(
     assert recipe is not None
     with imported_tree(recipe.importer(tree)) as importer:
         with running(Machine(), available=recipe.available):
+            recipe.prepare()
             for module in dict.fromkeys(experiment.module for experiment in experiments):
                 with suppress(ImportError):  # told by each experiment that needs it
                     import_module(module)
-            recipe.prepare()
         for experiment in experiments:
             observation, fidelity = SimExperiment(experiment, recipe, tree).run(schedules or SCHEDULES)
             if fidelity is not None:

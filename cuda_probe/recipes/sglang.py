@@ -110,6 +110,9 @@ OWNERS = (
 )
 """Pools that hold other pools, which are reached through them."""
 
+INNER = frozenset({"DeepSeekV4IndexerPool", "DeepSeekV4SingleKVPool"})
+"""Pools that the engine never makes alone: they are taken out of their owners, armed or not as these leave them."""
+
 
 class SGLang:
     """Needs stubs for most of the tree: quantisation, distribution, kernels."""
@@ -130,7 +133,8 @@ class SGLang:
 
     def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
         """Return the class itself, then the pools that may hold one."""
-        yield from self._builds_of(class_)
+        if class_.__name__ not in INNER:
+            yield from self._builds_of(class_)
         for module, name in OWNERS:
             owner = _class(module, name)
             if owner is not None and owner is not class_:
