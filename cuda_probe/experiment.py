@@ -36,14 +36,23 @@ MOST_WITNESSES = 4
 MOST_OPERATIONS = 200
 
 
+Measured = dict[tuple[object, ...], Observation]
+"""What was measured already, by all that it depends on: claims about several objects of one class come to the same."""
+
+
 class CouldNotRun(Exception):
     """Indicates an experiment that could not be set up, with the reason."""
+
+
+class NotHere(CouldNotRun):
+    """Indicates a rig that does not hold the object; another may."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A way to build a rig, and the object in it. ``exact``: it is made at the place that the claim names."""
 
+    name: str
     build: Build
     path: str
     layers: int
@@ -55,6 +64,7 @@ class Candidate:
 class Setup:
     """How to build the rig, which object of it reads (its path from the pool), and which layer."""
 
+    name: str
     build: Build
     path: str
     layer: int
@@ -65,8 +75,9 @@ class Setup:
 class SimExperiment:
     """An experiment of a plan on the classes of an imported tree."""
 
-    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path):
+    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, measured: Measured | None = None):
         self.experiment, self.recipe, self.root = experiment, recipe, root
+        self._measured: Measured = {} if measured is None else measured
 
     def run(self, schedules: Sequence[str] = SCHEDULES) -> tuple[Observation, Fidelity | None]:
         """Return what was measured, and what was real."""
@@ -74,7 +85,10 @@ class SimExperiment:
         try:
             scenario = self._scenario()
             setup = self._set_up()
-            return self._observation(setup, scenario, schedules, nothing), setup.fidelity
+            key = (setup.name, setup.path, setup.layer, self.experiment.method, self.experiment.scenario, *schedules)
+            if key not in self._measured:
+                self._measured[key] = self._observation(setup, scenario, schedules, nothing)
+            return self._measured[key], setup.fidelity
         except CouldNotRun as reason:
             return replace(nothing, failure=str(reason)), None
         except ShowsNothing as reason:
@@ -115,16 +129,17 @@ class SimExperiment:
         """Find the rig and the last layer at which the accessor reads what the loader writes."""
         reasons: list[Exception] = []
         candidates = []
-        for _, build in self.recipe.builds(self._class()):
+        for name, build in self.recipe.builds(self._class()):
             try:
-                candidates.append(self._inspect(build))
+                candidates.append(self._inspect(name, build))
             except CouldNotRun as reason:
                 reasons.append(reason)
         for candidate in sorted(candidates, key=lambda one: not one.exact):
             for layer in reversed(range(candidate.layers)):
+                setup = Setup(candidate.name, candidate.build, candidate.path, layer, candidate.fidelity, ())
                 try:
-                    with self._trial(candidate.build, candidate.path, layer, Latest()) as trial:
-                        return Setup(candidate.build, candidate.path, layer, candidate.fidelity, trial.buffers)
+                    with self._trial(setup, Latest()) as trial:
+                        return replace(setup, buffers=trial.buffers)
                 except (CouldNotRun, ShowsNothing) as reason:
                     reasons.append(reason)
         raise _most_telling(reasons, f"the recipe builds no {self.experiment.class_}")
@@ -139,33 +154,35 @@ class SimExperiment:
             raise CouldNotRun(f"{module} has no class {name}: it is a stub or was renamed")
         return class_
 
-    def _inspect(self, build: Build) -> Candidate:
+    def _inspect(self, name: str, build: Build) -> Candidate:
         """Build once and look for the object that the claim is about: made where it says, or by the recipe."""
         machine = Machine(Latest())
         with running(machine, available=self.recipe.available), allocations(self._class()) as places:
             rig = _guarded(lambda: build(machine), "cannot build")
             found = instances(rig.pool, self.recipe.package, self._class())
             if not found:
-                raise CouldNotRun(f"{type(rig.pool).__name__} holds no {self.experiment.class_}")
+                raise NotHere(f"{type(rig.pool).__name__} holds no {self.experiment.class_}")
             for path, one in found:
                 place = places[id(one)].within(self.root) if id(one) in places else None
                 if place is None or not self.experiment.objects or place in self.experiment.objects:
-                    return Candidate(build, path, rig.layers, rig.fidelity, exact=place in self.experiment.objects)
-            raise CouldNotRun(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
+                    exact = place in self.experiment.objects
+                    return Candidate(name, build, path, rig.layers, rig.fidelity, exact)
+            raise NotHere(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
 
     @contextmanager
-    def _trial(self, build: Build, path: str, layer: int, schedule: Schedule) -> Iterator[Trial]:
+    def _trial(self, setup: Setup, schedule: Schedule) -> Iterator[Trial]:
         machine = Machine(schedule)
         with running(machine, available=self.recipe.available):
-            rig = _guarded(lambda: build(machine), "cannot build")
+            rig = _guarded(lambda: setup.build(machine), "cannot build")
             found = dict(instances(rig.pool, self.recipe.package, self._class()))
-            reader = Reader(found[path], self.experiment.method, self.recipe.values, self.recipe.package)
+            reader = Reader(found[setup.path], self.experiment.method, self.recipe.values, self.recipe.package)
             if not hasattr(reader.target, reader.method):
                 raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
-            yield _guarded(lambda: Trial(machine, rig, reader, layer), f"{reader.method} of layer {layer} fails")
+            failing = f"{reader.method} of layer {setup.layer} fails"
+            yield _guarded(lambda: Trial(machine, rig, reader, setup.layer), failing)
 
     def _attempt(self, setup: Setup, schedule: Schedule, scenario: Scenario) -> Outcome:
-        with self._trial(setup.build, setup.path, setup.layer, schedule) as trial:
+        with self._trial(setup, schedule) as trial:
             return _guarded(lambda: trial.measure(scenario.run, raw=scenario.raw), "the scenario fails")
 
     # ---------------------------------------------------------------- for people
@@ -215,10 +232,10 @@ def _guarded(step: Callable[[], Any], what: str) -> Any:
 
 
 def _most_telling(reasons: Sequence[Exception], otherwise: str) -> Exception:
-    """Prefer a reason that came after more had worked: nothing shown, then a failing call, then a failing build."""
+    """Prefer a reason that came after more had worked: it ran and showed nothing, it did not run, it was not there."""
 
     def rank(reason: Exception) -> int:
-        return 0 if isinstance(reason, ShowsNothing) else 1 if "fails" in str(reason) else 2
+        return 0 if isinstance(reason, ShowsNothing) else 2 if isinstance(reason, NotHere) else 1
 
     return min(reasons, key=rank) if reasons else CouldNotRun(otherwise)
 

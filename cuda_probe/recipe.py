@@ -54,7 +54,7 @@ class Recipe(Protocol):
         """Set what modules of the engine take from one another, before any other is imported."""
 
     def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
-        """Return ways to build a rig that may hold an object of the class, each with a name."""
+        """Return ways to build a rig that may hold an object of the class, each with a name of its own."""
 
     def values(self, layer: int) -> Mapping[str, Any]:
         """Return arguments of accessors by the names of parameters."""

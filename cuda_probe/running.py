@@ -59,7 +59,7 @@ def _run(
 ) -> Iterator[Record]:
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     from cuda_probe.dispatch import Machine, running
-    from cuda_probe.experiment import SCHEDULES, SimExperiment
+    from cuda_probe.experiment import SCHEDULES, Measured, SimExperiment
     from cuda_probe.loading import imported_tree
 
     recipe = recipe_for(package)
@@ -70,8 +70,10 @@ def _run(
             for module in dict.fromkeys(experiment.module for experiment in experiments):
                 with suppress(ImportError):  # told by each experiment that needs it
                     import_module(module)
+        measured: Measured = {}
         for experiment in experiments:
-            observation, fidelity = SimExperiment(experiment, recipe, tree).run(schedules or SCHEDULES)
+            sim = SimExperiment(experiment, recipe, tree, measured)
+            observation, fidelity = sim.run(schedules or SCHEDULES)
             if fidelity is not None:
                 fidelity = replace(fidelity, stubs=tuple(sorted(importer.stubbed)))
             target = Target(package, plan.version, _hashes(experiment.module, tree))

@@ -142,7 +142,7 @@ class SGLang:
 
     def _builds_of(self, class_: type) -> Iterator[tuple[str, Build]]:
         for options in OPTIONS.get(class_.__name__, ({},)):
-            yield class_.__name__, partial(self._build, class_, options)
+            yield f"{class_.__name__}({', '.join(sorted(options))})", partial(self._build, class_, options)
 
     def values(self, layer: int) -> Mapping[str, Any]:
         """Return arguments by name: pages 1 and 2, the rows that are in them."""
