@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers bench clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers bench probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ receivers: $(VENV)/.tests  ## a table of the receivers that are unknown in five 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0.5.23, and the ratio to pyrefly
 	$(BIN)/python tests/bench.py $(RELEASE)
 
+probe: $(VENV)/.probe  ## audit fixtures/engine, run every claim of the report on a simulated GPU; report and evidence in out/
+	@BIN=$(BIN) sh tests/run_probe.sh
+
+fixes: $(VENV)/.probe  ## a table of public bugs in SGLang before and after their fix, run on a simulated GPU
+	@$(BIN)/python -m tests.probed_releases
+
 venv: $(VENV)/.tests  ## the virtual environment with everything a developer needs
 
 clean:  ## remove the virtual environment, reports and caches
@@ -58,6 +64,12 @@ $(BIN)/python:
 
 $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e . || { echo "$(OFFLINE)" >&2; exit 2; }
+	@touch $@
+
+# PyTorch for CPU where the index has such a build: a tenth of the size.
+$(VENV)/.probe: | $(VENV)/.runs
+	$(BIN)/python -m pip install -q 'torch==2.13.0+cpu' || $(BIN)/python -m pip install -q -e '.[probe]' || \
+	  { echo "$(OFFLINE)" >&2; exit 2; }
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python

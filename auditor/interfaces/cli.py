@@ -22,12 +22,14 @@ from auditor.interfaces.output import (
     require_known,
     writable,
 )
+from auditor.interfaces.probe import probe
 from auditor.interfaces.rules import rules
 
 SECTIONS = (
     ("Audit", ("check", "why", "explain", "baseline", "diff")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Set up", ("config",)),
+    ("Test by running", ("probe",)),
 )
 
 
@@ -210,5 +212,6 @@ main.add_command(baseline)
 main.add_command(config)
 main.add_command(diff)
 main.add_command(explain)
+main.add_command(probe)
 main.add_command(rules)
 main.sections = SECTIONS

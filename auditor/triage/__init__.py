@@ -30,6 +30,7 @@ from auditor.triage.difference import (
     lost_proofs,
 )
 from auditor.triage.fingerprints import fingerprint
+from auditor.triage.probing import Agreement, merge_evidence, probe_plan
 from auditor.triage.report import (
     VERDICTS,
     Binding,
@@ -55,6 +56,7 @@ __all__ = [
     "VERDICTS",
     "Baseline",
     "BaselineError",
+    "Agreement",
     "Binding",
     "Change",
     "Comparison",
@@ -87,6 +89,8 @@ __all__ = [
     "ordered",
     "pruned",
     "read_suppressions",
+    "merge_evidence",
+    "probe_plan",
     "scenarios",
     "suppress",
     "to_json",

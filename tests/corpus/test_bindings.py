@@ -51,7 +51,8 @@ def test_receivers_are_those_of_run_time(audit, version, truth, capsys):
     with capsys.disabled():
         print(
             f"\nbindings of sglang {version}: of {len(rows)} sites {sound} sound, {tight} tight, {dispatch} exact by "
-            f"dispatch (at least {SOUND}, {TIGHT}, {DISPATCH}), {width:.2f} classes for one of run time (at most {WIDTH})"
+            f"dispatch (at least {SOUND}, {TIGHT}, {DISPATCH}), {width:.2f} classes for one of run time"
+            f" (at most {WIDTH})"
         )
         for case, row in rows:
             if not row.tight:

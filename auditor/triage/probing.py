@@ -1,0 +1,263 @@
+"""The probe's side of a report: which experiments would test its claims, and what their evidence says about them.
+
+Reads and writes report-v1 as JSON values: the probe runs elsewhere, and later. An *entry* is the method by which an
+experiment comes in: of the class that holds the gate, since a read that is gated by its owner says nothing when it is
+called past the owner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from auditor.errors import UsageError
+
+Plain = Mapping[str, Any]
+
+PLAN = "probe-plan-v1"
+EVIDENCE = "evidence-v1"
+
+_LABEL = re.compile(
+    r"confirmed on (sim|sm_\d+|Blackwell sm_1\d\d)|ordered on sim|ordered in \d+ trials on (sm_\d+|Blackwell sm_1\d\d)"
+    r"|not reproduced in \d+ trials on (sim|sm_\d+|Blackwell sm_1\d\d)|could not run: .+|inconclusive: .+",
+    re.DOTALL,
+)
+
+
+# ---------------------------------------------------------------- plan
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    class_: str
+    method: str
+    objects: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Claim:
+    claim: str
+    entry: _Entry
+    finding: str | None = None
+    buffer: str | None = None
+    sites: list[str] = field(default_factory=list)
+
+
+def probe_plan(report: Plain, scenarios: Sequence[str] = ("base",)) -> dict[str, Any]:
+    """Return the experiments (probe-plan-v1) that test the findings of a report and its certificates.
+
+    Claims that no experiment can test are listed with the reason.
+
+    Raises:
+        UsageError: it is no report-v1.
+    """
+    _require(report, "report-v1", "write one with `bufgate check -o json:FILE`")
+    skipped: list[dict[str, Any]] = []
+    claims = [*_ungated(report, skipped), *_gated(report, skipped)]
+    return {
+        "schema": PLAN,
+        "engine": {"name": report["engine"]["name"], "version": report["engine"]["version"]},
+        "experiments": [_experiment(claim, scenario) for claim in claims for scenario in scenarios],
+        "skipped": skipped,
+    }
+
+
+def _experiment(claim: _Claim, scenario: str) -> dict[str, Any]:
+    entry = claim.entry
+    module, _, class_ = entry.class_.rpartition(".")
+    name = claim.finding or f"{entry.class_}.{entry.method}@{','.join(entry.objects)}"
+    return {
+        "id": f"{name}/{scenario}",
+        "claim": claim.claim,
+        "finding": claim.finding,
+        "sites": claim.sites,
+        "module": module,
+        "class": class_,
+        "method": entry.method,
+        "objects": list(entry.objects),
+        "buffer": claim.buffer,
+        "scenario": scenario,
+    }
+
+
+def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
+    sites = {site["id"]: site for site in report["sites"]}
+    for finding in report["findings"]:
+        class_, method = finding["class"], finding["method"]
+        bindings = [
+            binding
+            for site in finding["sites"]
+            for binding in sites.get(site, {"bindings": ()})["bindings"]
+            if binding["check"] == finding["check"]
+        ]
+        why = None
+        if finding["status"] == "suppressed":
+            why = "the finding is suppressed"
+        elif bindings and all(binding["verdict"] == "latent" for binding in bindings):
+            why = "latent: no feasible scenario arms the object"
+        elif not class_ or not method:
+            why = f"{finding['function'] or 'it'} is no method of a class"
+        if why is not None:
+            skipped.append(_skip("ungated", finding["fingerprint"], finding["sites"], why))
+            continue
+        objects = {place for binding in bindings if class_ in binding["classes"] for place in binding["objects"]}
+        entry = _Entry(class_, method, tuple(sorted(objects)))
+        yield _Claim("ungated", entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
+
+
+def _gated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
+    ways = _Ways(report)
+    claims: dict[_Entry, _Claim] = {}
+    for site in report["sites"]:
+        if site["role"] != "product":
+            continue
+        for binding in site["bindings"]:
+            if binding["verdict"] != "gated" or binding["mode"] != "eager":
+                continue
+            entries = ways.entries(site, binding)
+            if not entries:
+                owners = ", ".join(sorted({gate["on"] for gate in binding["gates"]}))
+                why = f"the gate is on {owners}, and no method of it is seen to lead to {site['path']}:{site['line']}"
+                skipped.append(_skip("gated", None, [site["id"]], why))
+            for entry in entries:
+                claim = claims.setdefault(entry, _Claim("gated", entry))
+                if site["id"] not in claim.sites:
+                    claim.sites.append(site["id"])
+    yield from _joined(claims)
+
+
+def _joined(claims: Mapping[_Entry, _Claim]) -> Iterator[_Claim]:
+    """Join a claim that names no object to those of the same entry that do."""
+    for entry, claim in claims.items():
+        same = [one for one in claims.values() if one.entry.objects and _way(one.entry) == _way(entry)]
+        if entry.objects or not same:
+            yield claim
+        for one in same if not entry.objects else ():
+            one.sites += [site for site in claim.sites if site not in one.sites]
+
+
+def _way(entry: _Entry) -> tuple[str, str]:
+    return entry.class_, entry.method
+
+
+def _skip(claim: str, finding: str | None, sites: Iterable[str], why: str) -> dict[str, Any]:
+    return {"claim": claim, "finding": finding, "sites": sorted(sites), "why": why}
+
+
+class _Ways:
+    """Ways into the class that holds a gate, as the call sites of a report show them."""
+
+    def __init__(self, report: Plain):
+        self._callers: dict[str, list[tuple[Plain, Plain]]] = {}  # method -> call sites that bind to it
+        self._classes: set[str] = set()
+        for site in report["sites"]:
+            for binding in site["bindings"]:
+                self._classes.update(binding["classes"])
+                if site["kind"] == "call" and binding["method"]:
+                    self._callers.setdefault(binding["method"], []).append((site, binding))
+                    self._classes.add(_class_of(binding["method"]))
+
+    # entry(o, m) <- gate on o held at a call of o.m
+    # entry(o, m) <- gate on o held in the body of o.m
+    # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m
+    def entries(self, site: Plain, binding: Plain) -> list[_Entry]:
+        owners = {gate["on"] for gate in binding["gates"]}
+        inside = _class_of(site["function"])
+        if site["kind"] == "call" and binding["method"]:
+            method = _last(binding["method"])
+        else:
+            method = _last(site["function"]) if inside in self._classes else ""
+        direct = [class_ for class_ in binding["classes"] if _last(class_) in owners]
+        if method and direct:
+            return [_Entry(class_, method, tuple(sorted(binding["objects"]))) for class_ in direct]
+        if _last(inside) in owners and inside in self._classes:
+            return [_Entry(inside, _last(site["function"]), ())]
+        return [
+            _Entry(_class_of(caller["function"]), _last(caller["function"]), ())
+            for caller, bound in self._callers.get(site["function"], ())
+            if _last(_class_of(caller["function"])) in owners and set(bound["objects"]) & set(binding["objects"])
+        ]
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _class_of(function: str) -> str:
+    return function.rpartition(".")[0]
+
+
+# ---------------------------------------------------------------- merge
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What the audit claims, against what the probe saw. ``disagreements``: (claim, label, id of the experiment)."""
+
+    counts: Mapping[tuple[str, str], int]
+    disagreements: tuple[tuple[str, str, str], ...]
+
+
+def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agreement]:
+    """Return the report with a label at each finding that was probed, and how far both agree.
+
+    Raises:
+        UsageError: one of them is not what it should be, the evidence is of another report, or says more than it holds.
+    """
+    _require(report, "report-v1", "write one with `bufgate check -o json:FILE`")
+    _require(evidence, EVIDENCE, "write it with `python -m cuda_probe run PLAN -o FILE`")
+    records = [record for record in evidence["records"] if record["experiment"]["scenario"] == "base"]
+    for record in evidence["records"]:
+        _require_honest(record)
+    labels = {record["experiment"]["finding"]: record["label"] for record in records if record["experiment"]["finding"]}
+    foreign = set(labels) - {finding["fingerprint"] for finding in report["findings"]}
+    if foreign:
+        raise UsageError(f"the evidence is of another report: this one has no finding {min(foreign)}")
+    findings = [
+        {**finding, "confirmation": labels.get(finding["fingerprint"], finding["confirmation"])}
+        for finding in report["findings"]
+    ]
+    return {**report, "findings": findings}, _agreement(records)
+
+
+def _agreement(records: Iterable[Plain]) -> Agreement:
+    counts: Counter[tuple[str, str]] = Counter()
+    disagreements = []
+    for record in records:
+        claim, verdict = record["experiment"]["claim"], record["verdict"]
+        counts[claim, verdict] += 1
+        if (claim, verdict) in (("gated", "confirmed"), ("ungated", "ordered")):
+            disagreements.append((claim, record["label"], record["experiment"]["id"]))
+    return Agreement(dict(sorted(counts.items())), tuple(disagreements))
+
+
+def _require(document: Plain, schema: str, remedy: str) -> None:
+    if not isinstance(document, Mapping) or document.get("schema") != schema:
+        raise UsageError(f"this is no {schema}; {remedy}")
+
+
+def _require_honest(record: Plain) -> None:
+    """Refuse a label that is none, or that its own record does not hold; the schema says the same at length."""
+    label, verdict = record["label"], record["verdict"]
+    honest = _LABEL.fullmatch(label) is not None and label.startswith(_BEGINS[verdict])
+    if verdict in ("confirmed", "ordered"):
+        controls = record["controls"]
+        honest = honest and bool(controls) and controls["positive"]["wrong"] > 0 and controls["negative"]["wrong"] == 0
+    if label == "confirmed on sim":
+        honest = honest and any(race["witness"] and race["witness_wrong"] > 0 for race in record["races"])
+    if label == "ordered on sim":
+        honest = honest and bool(record["path"]) and not record["races"]
+    if not honest:
+        raise UsageError(f"the record of {record['experiment']['id']} says more than it holds: {label}")
+
+
+_BEGINS = {
+    "confirmed": "confirmed on ",
+    "ordered": "ordered ",
+    "not-reproduced": "not reproduced ",
+    "could-not-run": "could not run: ",
+    "inconclusive": "inconclusive: ",
+}

@@ -1,0 +1,122 @@
+"""The command ``python -m cuda_probe``: runs plans, and runs what it ran again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from cuda_probe.plan import Plan, PlanError, experiment_from, load_plan
+from cuda_probe.records import Record
+
+REFUTED, CONFIRMED, COULD_NOT = 0, 1, 2
+"""Exit statuses: nothing confirmed; something confirmed; something could not be run or is inconclusive, whatever
+else."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except PlanError as error:
+        _say(str(error))
+        return COULD_NOT
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m cuda_probe",
+        description="Run paths of a report under a delayed load. This imports and executes the code of the tree.",
+        epilog="Exit status: 0 nothing confirmed, 1 something confirmed, 2 something could not run or is inconclusive.",
+    )
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+
+    run = verbs.add_parser("run", help="run the experiments of a plan")
+    run.add_argument("plan", type=Path, help="probe-plan-v1, from `bufgate probe plan`")
+    _tree_options(run)
+    run.add_argument("--only", metavar="ID", action="append", default=[], help="run these experiments only; repeatable")
+    run.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here instead of to stdout")
+    run.set_defaults(run=_run)
+
+    replay = verbs.add_parser("replay", help="run the experiment of a record again, under one schedule")
+    replay.add_argument("evidence", type=Path, help="evidence-v1, from `run`")
+    replay.add_argument("id", help="the id of the experiment")
+    replay.add_argument("--schedule", metavar="NAME", help="default: the witness of its first race, or `latest`")
+    _tree_options(replay)
+    replay.set_defaults(run=_replay)
+    return parser
+
+
+def _tree_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tree", type=Path, required=True, metavar="DIR", help="folder with the engine's package")
+    parser.add_argument("--execute", action="store_true", help="yes, execute the code of the tree")
+
+
+def _run(options: argparse.Namespace) -> int:
+    plan = load_plan(options.plan)
+    _require_execute(options)
+    unknown = set(options.only) - {experiment.id for experiment in plan.experiments}
+    if unknown:
+        raise PlanError(f"{options.plan} has no experiment {min(unknown)!r}")
+    chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
+    return _finish(_executed(Plan(plan.engine, plan.version, chosen), options.tree, None), options.output)
+
+
+def _replay(options: argparse.Namespace) -> int:
+    try:
+        records = json.loads(options.evidence.read_text(encoding="utf-8"))["records"]
+        record = next((one for one in records if one["experiment"]["id"] == options.id), None)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{options.evidence} is no evidence-v1 ({error})") from error
+    if record is None:
+        raise PlanError(f"{options.evidence} has no record of {options.id!r}")
+    _require_execute(options)
+    witnesses = [race["witness"] for race in record["races"] if race["witness"]]
+    schedule = options.schedule or next(iter(witnesses), "latest")
+    plan = Plan(record["target"]["package"], record["target"]["version"], (experiment_from(record["experiment"]),))
+    return _finish(_executed(plan, options.tree, (schedule,)), None)
+
+
+def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None) -> list[Record]:
+    from cuda_probe.running import run_plan
+
+    return run_plan(plan, tree, schedules=schedules, tell=_say)
+
+
+def _require_execute(options: argparse.Namespace) -> None:
+    if not options.execute:
+        raise PlanError(f"this imports and executes the code in {options.tree}: say --execute if you trust it")
+    if not options.tree.is_dir():
+        raise PlanError(f"there is no folder {options.tree}")
+
+
+def _finish(records: Sequence[Record], output: Path | None) -> int:
+    plain = [record.to_json() for record in records]
+    text = json.dumps({"schema": "evidence-v1", "records": plain}, indent=1) + "\n"
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        _replace(output, text)
+    verdicts = {record["verdict"] for record in plain}
+    if verdicts & {"could-not-run", "inconclusive"}:
+        return COULD_NOT
+    return CONFIRMED if "confirmed" in verdicts else REFUTED
+
+
+def _replace(file: Path, text: str) -> None:
+    beside = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise PlanError(f"cannot write {file}: {error.strerror or error}") from error
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"cuda_probe: {line}\n")

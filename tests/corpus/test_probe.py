@@ -1,0 +1,29 @@
+"""The probe on real releases: what was broken is confirmed, what was fixed is ordered."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditor.errors import ReleaseUnavailable
+from tests.probed_releases import CASES, probed
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+pytestmark = [pytest.mark.corpus, pytest.mark.xdist_group("probe")]
+
+FEW = ("latest", "earliest", "random:0")
+
+
+@pytest.mark.parametrize("release", sorted({release for case in CASES for release in case.releases}))
+def test_a_release_earns_the_labels_that_it_should(release: str) -> None:
+    """Before a fix: a race whatever the schedule, and a witness that reads wrong bytes. After it: none."""
+    try:
+        seen = {
+            (case.class_, case.method): (record.to_json()["label"], case.expected)
+            for case, record in probed(release, FEW)
+        }
+    except ReleaseUnavailable as error:
+        pytest.skip(str(error))
+    assert {name: label for name, (label, _) in seen.items()} == {
+        name: expected for name, (_, expected) in seen.items()
+    }

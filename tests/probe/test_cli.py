@@ -1,0 +1,122 @@
+"""The command: what it refuses, what it writes, how it ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENGINE = str(ROOT / "fixtures/engine")
+PLAN_SCHEMA = json.loads((ROOT / "reports/schema/probe-plan-v1.schema.json").read_text(encoding="utf-8"))
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-m", "cuda_probe", *map(str, arguments)]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def plan_of(folder: Path, *entries: tuple[str, str, str]) -> Path:
+    plan = {
+        "schema": "probe-plan-v1",
+        "engine": {"name": "minikv", "version": ""},
+        "experiments": [
+            {
+                "id": method,
+                "claim": "gated",
+                "finding": None,
+                "sites": [],
+                "module": module,
+                "class": class_,
+                "method": method,
+                "objects": [],
+                "buffer": None,
+                "scenario": "base",
+            }
+            for module, class_, method in entries
+        ],
+        "skipped": [],
+    }
+    jsonschema.validate(plan, PLAN_SCHEMA)
+    file = folder / "plan.json"
+    file.write_text(json.dumps(plan))
+    return file
+
+
+GATED = ("minikv.router", "RouterPool", "get_key_buffer")
+UNGATED = ("minikv.router", "RouterPool", "get_mla_kv_buffer")
+ABSENT = ("minikv.pools", "DraftPool", "get_value_buffer")
+
+
+@pytest.mark.parametrize(
+    ("entries", "status"), [((GATED,), 0), ((GATED, UNGATED), 1), ((UNGATED, ABSENT), 2), ((ABSENT,), 2)]
+)
+def test_the_exit_status_says_what_was_found(tmp_path, entries, status):
+    """0 nothing confirmed, 1 something confirmed, 2 something could not be run: it beats 1."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    out = tmp_path / "evidence.json"
+    done = command("run", plan_of(tmp_path, *entries), "--tree", ENGINE, "--execute", "-o", out)
+    assert done.returncode == status, done.stderr
+    assert len(json.loads(out.read_text())["records"]) == len(entries)
+
+
+def test_a_record_can_be_run_again(tmp_path):
+    """By default under the witness of its race."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    out = tmp_path / "evidence.json"
+    command("run", plan_of(tmp_path, UNGATED, GATED), "--tree", ENGINE, "--execute", "-o", out, "--only", UNGATED[2])
+    again = command("replay", out, UNGATED[2], "--tree", ENGINE, "--execute")
+    assert again.returncode == 1, again.stderr
+    (record,) = json.loads(again.stdout)["records"]
+    assert record["schedules"][0].startswith("starve:")
+    assert record["trials"]["wrong"] == 1
+    assert "no record of 'get_key_buffer'" in command("replay", out, "get_key_buffer", "--tree", ENGINE).stderr
+
+
+def test_nothing_is_executed_without_being_told_to(tmp_path):
+    """The probe runs what it probes, so it asks first."""
+    done = command("run", plan_of(tmp_path, GATED), "--tree", ENGINE)
+    assert done.returncode == 2
+    assert "say --execute" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, "cannot read"),
+        ("{", "is no JSON"),
+        ("[]", "is no probe-plan-v1; write one with `bufgate probe plan REPORT`"),
+        ('{"schema": "probe-plan-v1"}', "is damaged"),
+    ],
+)
+def test_a_plan_that_is_none_is_refused(tmp_path, text, message):
+    """In one line that says what to do."""
+    file = tmp_path / "plan.json"
+    if text is not None:
+        file.write_text(text)
+    done = command("run", file, "--tree", ENGINE, "--execute")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_other_mistakes_are_told(tmp_path):
+    """A tree that is not there, an experiment that is not there, a place that cannot be written to."""
+    plan = plan_of(tmp_path, GATED)
+    assert "there is no folder" in command("run", plan, "--tree", tmp_path / "no", "--execute").stderr
+    assert "has no experiment 'x'" in command("run", plan, "--tree", ENGINE, "--execute", "--only", "x").stderr
+    assert "is no evidence-v1" in command("replay", plan, "x", "--tree", ENGINE).stderr
+
+
+def test_without_torch_it_says_what_to_install(tmp_path):
+    """The reason is a label like any other."""
+    hide = "import sys, importlib.util as u; f = u.find_spec; u.find_spec = lambda n: None if n == 'torch' else f(n)"
+    program = f"{hide}; from cuda_probe.cli import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ["run", str(plan_of(tmp_path, GATED)), "--tree", ENGINE, "--execute"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "could not run: PyTorch is not installed (pip install 'bufgate[probe]')" in done.stdout

@@ -1,0 +1,83 @@
+"""A table: public bugs and their fixes in SGLang, run on the simulated device. ``python -m tests.probed_releases``.
+
+Releases are fetched from PyPI once, unpacked and partly executed: their pools and counters are real, see ``fidelity``
+in the evidence.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from auditor.source import fetch_release
+from cuda_probe.plan import Experiment, Plan
+from cuda_probe.records import Record
+from cuda_probe.running import run_plan
+
+POOLS, V4 = "sglang.srt.mem_cache.memory_pool", "sglang.srt.mem_cache.deepseek_v4_memory_pool"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """An accessor in some releases, and the label that each release earns."""
+
+    module: str
+    class_: str
+    method: str
+    releases: tuple[str, ...]
+    expected: str
+
+    def in_(self, release: str) -> Experiment:
+        """Return its experiment in one release."""
+        name = f"{self.class_}.{self.method}"
+        return Experiment(name, "ungated", None, (), self.module, self.class_, self.method, (), None, "base")
+
+
+CONFIRMED, ORDERED = "confirmed on sim", "ordered on sim"
+INDEX = ("get_index_k_continuous", "get_index_k_scale_continuous", "get_index_k_scale_buffer")
+STORY = ("0.5.12", "0.5.14", "0.5.18", "0.5.22", "0.5.23")
+
+CASES = (
+    *(Case(POOLS, "NSATokenToKVPool", method, ("0.5.10",), CONFIRMED) for method in INDEX),
+    *(Case(POOLS, "NSATokenToKVPool", method, ("0.5.11",), ORDERED) for method in INDEX),
+    Case(POOLS, "HybridLinearKVPool", "get_mla_kv_buffer", ("0.5.10", "0.5.11", "0.5.21"), CONFIRMED),
+    Case(POOLS, "HybridLinearKVPool", "get_mla_kv_buffer", ("0.5.22", "0.5.23"), ORDERED),
+    Case(V4, "DeepSeekV4IndexerPool", "get_index_k_with_scale_buffer", STORY, CONFIRMED),
+    Case(V4, "DeepSeekV4TokenToKVPool", "get_index_k_with_scale_buffer", STORY, ORDERED),
+    Case(POOLS, "NSATokenToKVPool", "get_key_buffer", ("0.5.10", "0.5.11"), ORDERED),
+    Case(POOLS, "NSATokenToKVPool", "get_index_k_with_scale_buffer", ("0.5.10", "0.5.11"), ORDERED),
+    Case(POOLS, "HybridLinearKVPool", "get_key_buffer", ("0.5.10", "0.5.21", "0.5.22"), ORDERED),
+)
+
+
+def probed(release: str, schedules: Sequence[str] | None = None) -> Iterator[tuple[Case, Record]]:
+    """Run all cases of a release."""
+    cases = [case for case in CASES if release in case.releases]
+    tree = fetch_release(f"sglang=={release}")
+    plan = Plan("sglang", release, tuple(case.in_(release) for case in cases))
+    yield from zip(cases, run_plan(plan, tree, schedules=schedules), strict=True)
+
+
+def main() -> int:
+    """Print the table; 1 if a label is not the expected one."""
+    surprises = 0
+    releases = sorted({release for case in CASES for release in case.releases})
+    print(f"{'release':<8}{'accessor':<58}{'race':>7}{'wrong':>7}{'witness':>20}  label")
+    for release in releases:
+        for case, record in probed(release):
+            plain, trials = record.to_json(), record.observation.trials
+            race = next(iter(record.observation.races), None)
+            witness = f"{race.witness_wrong}/{race.bytes} B" if race else "-"
+            surprising = plain["label"] != case.expected
+            surprises += surprising
+            seen = f"{trials.raced:>4}/{trials.trials}{trials.wrong:>4}/{trials.trials}{witness:>20}"
+            name = f"{case.class_}.{case.method}"
+            print(
+                f"{release:<8}{name:<58}{seen}  {plain['label']}{' (not expected)' if surprising else ''}", flush=True
+            )
+    return 1 if surprises else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

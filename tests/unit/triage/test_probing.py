@@ -1,0 +1,207 @@
+"""Plans test what a report claims; evidence that says more than it holds does not get into one."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from auditor.errors import UsageError
+from auditor.triage import merge_evidence, probe_plan
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "reports/schema/probe-plan-v1.schema.json").read_text(encoding="utf-8"))
+INNER, OUTER = "e.inner.Inner", "e.outer.Outer"
+
+
+def binding(verdict: str = "gated", **changes: Any) -> dict[str, Any]:
+    gates = [{"on": "Outer"}] if verdict == "gated" else []
+    one = {"classes": [INNER], "objects": ["e/outer.py:9"], "method": f"{INNER}.get", "mode": "eager", "check": None}
+    return {**one, "verdict": verdict, "gates": gates, **changes}
+
+
+def site(
+    *bindings: dict[str, Any], function: str = f"{OUTER}.get", kind: str = "call", **changes: Any
+) -> dict[str, Any]:
+    line = changes.pop("line", 5)
+    one = {"id": f"e/outer.py:{line}", "path": "e/outer.py", "line": line, "kind": kind, "role": "product"}
+    return {**one, "function": function, "bindings": list(bindings), **changes}
+
+
+def finding(**changes: Any) -> dict[str, Any]:
+    one = {"check": "ungated-access", "fingerprint": "f1", "class": INNER, "method": "get", "buffer": "buf"}
+    return {
+        **one,
+        "function": f"{INNER}.get",
+        "sites": ["e/outer.py:5"],
+        "status": "new",
+        "confirmation": None,
+        **changes,
+    }
+
+
+def report(*sites: dict[str, Any], findings: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    engine = {"name": "e", "version": "1", "pack": "e.toml"}
+    return {"schema": "report-v1", "engine": engine, "sites": list(sites), "findings": list(findings)}
+
+
+def entries(plan: dict[str, Any]) -> list[tuple[str, str, list[str]]]:
+    jsonschema.validate(plan, SCHEMA)
+    return [(f"{one['module']}.{one['class']}", one["method"], one["objects"]) for one in plan["experiments"]]
+
+
+def test_a_finding_is_tested_at_the_function_to_change() -> None:
+    """On the objects that the ungated bindings are about, not on those of the others."""
+    ungated = binding("ungated", check="ungated-access")
+    other = binding("gated", objects=["e/other.py:1"])
+    plan = probe_plan(report(site(ungated, other), findings=(finding(),)))
+    assert entries(plan)[0] == (INNER, "get", ["e/outer.py:9"])
+    assert plan["experiments"][0]["id"] == "f1/base"
+    assert plan["experiments"][0]["buffer"] == "buf"
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "why"),
+    [
+        ({"status": "suppressed"}, "ungated", "suppressed"),
+        ({}, "latent", "no feasible scenario arms"),
+        ({"class": "", "method": "", "function": "e.f"}, "ungated", "e.f is no method"),
+    ],
+)
+def test_a_finding_that_no_experiment_can_test_is_told(changes: dict[str, Any], verdict: str, why: str) -> None:
+    """With its reason: nothing is left out in silence."""
+    ungated = binding(verdict, check="ungated-access")
+    plan = probe_plan(report(site(ungated), findings=(finding(**changes),)))
+    assert entries(plan) == []
+    assert why in plan["skipped"][0]["why"]
+
+
+def test_a_certificate_is_tested_where_its_gate_is() -> None:
+    """The inner pool is called through its owner, whose method waits first."""
+    plan = probe_plan(report(site(binding())))
+    assert entries(plan) == [], "no site shows that Outer is a pool"
+    owned = site(binding(classes=[OUTER], method=f"{OUTER}.get", objects=["e/conf.py:3"]), function="e.model.f", line=7)
+    plan = probe_plan(report(site(binding()), owned))
+    assert entries(plan) == [(OUTER, "get", ["e/conf.py:3"])]
+    assert plan["experiments"][0]["sites"] == ["e/outer.py:7", "e/outer.py:5"]
+
+
+def test_a_raw_read_is_tested_through_the_method_that_leads_to_it() -> None:
+    """Its own method if the gate is on the same object, else the owner's that calls it."""
+    own = binding(classes=[OUTER], method="", objects=["e/conf.py:3"])
+    assert entries(probe_plan(report(site(own, kind="attribute")))) == [(OUTER, "get", ["e/conf.py:3"])]
+    raw = site(binding(method=""), function=f"{INNER}.get", kind="attribute", line=2)
+    owner = site(binding("unknown", classes=[OUTER], method=f"{OUTER}.get"), function="e.model.f", line=7)
+    plan = probe_plan(report(raw, site(binding("exempt")), owner))
+    assert entries(plan) == [(OUTER, "get", [])]
+
+
+def test_a_certificate_without_a_way_in_is_told() -> None:
+    """A raw read in a function of no pool."""
+    plan = probe_plan(report(site(binding(method=""), function="e.backend.forward", kind="attribute")))
+    assert entries(plan) == []
+    assert plan["skipped"][0]["why"].startswith("the gate is on Outer, and no method of it")
+
+
+def test_tests_and_replays_are_no_claims_of_the_product() -> None:
+    """Nor is anything but a certificate."""
+    gated = binding(classes=[OUTER], method=f"{OUTER}.get")
+    assert entries(probe_plan(report(site(gated, role="test")))) == []
+    assert entries(probe_plan(report(site({**gated, "mode": "replay"}, {**gated, "verdict": "exempt"})))) == []
+
+
+def test_scenarios_multiply() -> None:
+    """Each claim under each."""
+    gated = binding(classes=[OUTER], method=f"{OUTER}.get")
+    plan = probe_plan(report(site(gated)), ("base", "captured"))
+    assert [one["scenario"] for one in plan["experiments"]] == ["base", "captured"]
+    assert len({one["id"] for one in plan["experiments"]}) == 2
+
+
+# ---------------------------------------------------------------- merge
+
+TALLY = {"trials": 2, "wrong": 0, "torn": 0, "raced": 0, "early": 0}
+
+
+def record(verdict: str, label: str, claim: str = "ungated", scenario: str = "base") -> dict[str, Any]:
+    races = [{"witness": "starve:3", "witness_wrong": 8}] if verdict == "confirmed" else []
+    path: list[Any] = [{}, {}] if verdict == "ordered" else []
+    experiment = {
+        "id": "f1/base",
+        "claim": claim,
+        "finding": "f1" if claim == "ungated" else None,
+        "scenario": scenario,
+    }
+    controls = {"positive": {**TALLY, "wrong": 1}, "negative": TALLY}
+    return {
+        "experiment": experiment,
+        "controls": controls,
+        "races": races,
+        "path": path,
+        "verdict": verdict,
+        "label": label,
+    }
+
+
+def evidence(*records: dict[str, Any]) -> dict[str, Any]:
+    return {"schema": "evidence-v1", "records": list(records)}
+
+
+def test_a_label_gets_to_its_finding() -> None:
+    """That of the base scenario; the report is not changed in place."""
+    before = report(findings=(finding(), finding(fingerprint="f2")))
+    kept = copy.deepcopy(before)
+    other = record("ordered", "ordered on sim", scenario="captured")
+    merged, agreement = merge_evidence(before, evidence(record("confirmed", "confirmed on sim"), other))
+    assert [one["confirmation"] for one in merged["findings"]] == ["confirmed on sim", None]
+    assert before == kept
+    assert agreement.counts == {("ungated", "confirmed"): 1}
+    assert agreement.disagreements == ()
+
+
+def test_disagreements_are_listed() -> None:
+    """What is called gated and was confirmed, and what is called ungated and was ordered."""
+    both = evidence(
+        record("ordered", "ordered on sim"),
+        record("confirmed", "confirmed on sim", claim="gated"),
+        record("inconclusive", "inconclusive: why", claim="gated"),
+    )
+    _, agreement = merge_evidence(report(findings=(finding(),)), both)
+    assert [(claim, label) for claim, label, _ in agreement.disagreements] == [
+        ("ungated", "ordered on sim"),
+        ("gated", "confirmed on sim"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"label": "confirmed on GPU"},
+        {"label": "confirmed on Blackwell"},
+        {"label": "ordered on sim"},
+        {"verdict": "ordered"},
+        {"controls": None},
+        {"controls": {"positive": TALLY, "negative": TALLY}},
+        {"races": []},
+        {"races": [{"witness": "starve:3", "witness_wrong": 0}]},
+    ],
+)
+def test_evidence_that_says_more_than_it_holds_is_refused(changes: dict[str, Any]) -> None:
+    """A label that is none, or whose requirements the record does not show."""
+    one = {**record("confirmed", "confirmed on sim"), **changes}
+    with pytest.raises(UsageError, match="more than it holds"):
+        merge_evidence(report(findings=(finding(),)), evidence(one))
+
+
+def test_what_belongs_to_something_else_is_refused() -> None:
+    """Evidence of another report, and files that are something else."""
+    with pytest.raises(UsageError, match="of another report"):
+        merge_evidence(report(), evidence(record("confirmed", "confirmed on sim")))
+    with pytest.raises(UsageError, match="no report-v1"):
+        probe_plan({"schema": "report-v2"})
+    with pytest.raises(UsageError, match="no evidence-v1"):
+        merge_evidence(report(), {})
