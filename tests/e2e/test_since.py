@@ -225,6 +225,15 @@ def test_a_range_as_before_a_push(repository, monkeypatch):
         assert told(hook(repository)) == new
 
 
+def test_a_commit_with_nothing_to_audit_is_not_passed_in_silence(repository):
+    repository.git("rm", "-rq", "engine")
+    repository.write("setup.py", "x = 1\n")
+    repository.stage()
+    done = hook(repository)
+    assert (done.exit, done.stdout) == (2, "")
+    assert f"no engine is recognised in {repository.top}." in done.stderr
+
+
 def test_half_an_audit_blocks(repository):
     repository.write("engine/minikv/broken.py", "def read(pool):\n    return pool.get_key_buffer(\n")
     repository.stage()
