@@ -24,12 +24,14 @@ from auditor.interfaces.output import (
 )
 from auditor.interfaces.probe import probe
 from auditor.interfaces.rules import rules
+from auditor.interfaces.setup import completion, init
 
 SECTIONS = (
     ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Set up", ("config",)),
     ("Test by running", ("probe",)),
+    ("Set up", ("init", "config", "completion")),
 )
 
 
@@ -214,5 +216,7 @@ main.add_command(diff)
 main.add_command(explain)
 main.add_command(probe)
 main.add_command(history)
+main.add_command(init)
+main.add_command(completion)
 main.add_command(rules)
 main.sections = SECTIONS
