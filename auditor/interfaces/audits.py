@@ -49,6 +49,7 @@ def audited_commit(
     ctx: click.Context, request: Request, progress: Progress, *, timing: bool
 ) -> tuple[SourceTree, Report] | None:
     """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file."""
+    from auditor.audit import NothingToAudit
     from auditor.source import Revisions
 
     revisions = ctx.with_resource(Revisions.around(request.top()))
@@ -59,7 +60,11 @@ def audited_commit(
     if tree is None:
         raise UnreadableRoot("the commit has no Python file below the paths. Name a folder with Python sources.")
     before = None if base is None else _audited_at(request, progress, revisions, base)
-    report = _introduced(audited(request, tree, progress, timing=timing), before, base[:12] if base else "nothing")
+    try:
+        report = audited(request, tree, progress, timing=timing)
+    except NothingToAudit as error:
+        raise UnreadableRoot(str(error).replace(str(tree.root), str(request.top()))) from None
+    report = _introduced(report, before, base[:12] if base else "nothing")
     new = tuple(one for one in report.findings if one.status != "known")
     return tree, replace(report, findings=new, root=str(request.top()))
 

@@ -8,7 +8,7 @@ import click
 
 from auditor import __version__
 from auditor.interfaces.baseline import against, baseline
-from auditor.interfaces.compare import diff
+from auditor.interfaces.compare import diff, history
 from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
@@ -24,12 +24,14 @@ from auditor.interfaces.output import (
 )
 from auditor.interfaces.probe import probe
 from auditor.interfaces.rules import rules
+from auditor.interfaces.setup import completion, init
 
 SECTIONS = (
-    ("Audit", ("check", "why", "explain", "baseline", "diff")),
+    ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Set up", ("config",)),
     ("Test by running", ("probe",)),
+    ("Set up", ("init", "config", "completion")),
 )
 
 
@@ -213,5 +215,8 @@ main.add_command(config)
 main.add_command(diff)
 main.add_command(explain)
 main.add_command(probe)
+main.add_command(history)
+main.add_command(init)
+main.add_command(completion)
 main.add_command(rules)
 main.sections = SECTIONS

@@ -16,7 +16,6 @@ from auditor.interfaces.sides import audit_sides, open_sides
 if TYPE_CHECKING:
     from auditor.triage import Report
 
-_SIDES = "A release (NAME==VERSION), a revision of the repository here, or a path"
 part_option = click.option(
     "--path",
     "parts",
@@ -72,6 +71,40 @@ def diff(
         request.say("bufgate: an audit is not complete (exit status 2): `bufgate check` tells the problems")
         ctx.exit(COULD_NOT)
     ctx.exit(FINDINGS if any(counts(one, *limits) for one in worse) else CLEAN)
+
+
+@click.command(short_help="Lay the verdicts of releases, revisions or trees side by side.")
+@click.argument("trees", metavar="TREE...", nargs=-1, required=True)
+@reading_options
+@part_option
+@click.option("--format", "format_", default="text", show_default=True, metavar="FORMAT", help="text, json or html.")
+@file_option
+@color_option
+@click.pass_context
+def history(
+    ctx: click.Context,
+    request: Request,
+    trees: tuple[str, ...],
+    parts: tuple[str, ...],
+    format_: str,
+    output: str | None,
+    color: bool | None,
+) -> None:
+    """Write a matrix: a row an accessor, a column a TREE, in it the worst verdict of the accessor's calls.
+
+    TREEs are releases (NAME==VERSION), revisions of the repository here, or paths; --jobs of them go at a time.
+    """
+    from auditor.render import HISTORY_FORMATS
+    from auditor.triage import matrix_of
+
+    require_known(format_, tuple(HISTORY_FORMATS), "format")
+    file = None if output in (None, "-") else writable(Path(str(output)))
+    with request.progress() as progress:
+        made = audit_sides(request, open_sides(ctx, request, trees, parts), progress)
+    found = matrix_of(list(zip(trees, made, strict=True)))
+    if all(column.remark for column in found.columns):
+        raise UsageError("\n".join(f"{column.name}: {column.remark}" for column in found.columns))
+    deliver(HISTORY_FORMATS[format_](found, plain_page(color=color, to_stdout=file is None)), file)
 
 
 def _report(name: str, made: Report | str) -> Report:

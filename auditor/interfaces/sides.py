@@ -97,7 +97,10 @@ def _audit(work: tuple[Request, Side]) -> Report | str:
         tree = request.open_roots(side.roots, base=side.base)
         return replace(audited(request, tree, request.progress(), timing=False), root=side.name)
     except AuditError as error:
-        return str(error)
+        told = str(error)
+        for folder in filter(None, (side.base, *side.roots)):  # where it was unpacked is nobody's concern
+            told = told.replace(os.path.realpath(folder), side.name)
+        return told
 
 
 def _cores() -> int:

@@ -139,7 +139,8 @@ def _names(facts: ModuleFacts) -> ModuleNames:
     stars: dict[str, None] = {}
     for function in facts.functions:
         _collect(function, bound, stars)
-    return ModuleNames(bound, tuple(stars), *_opening(facts.functions[0]))
+    certain, opening_stars = _opening(facts.functions[0]) if facts.functions else (frozenset(), 0)  # none: no syntax
+    return ModuleNames(bound, tuple(stars), certain, opening_stars)
 
 
 def _opening(body: FunctionFacts) -> tuple[frozenset[str], int]:

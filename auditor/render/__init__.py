@@ -17,6 +17,7 @@ from auditor.render.documentation import documented, explain_check
 from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
+from auditor.render.history import HISTORY_FORMATS
 from auditor.render.page import Page
 from auditor.render.plain import clean
 from auditor.render.text import explain_finding
@@ -51,6 +52,7 @@ __all__ = [
     "DIFFERENCE_FORMATS",
     "FORMATS",
     "GRAPH_FORMATS",
+    "HISTORY_FORMATS",
     "Page",
     "Renderer",
     "callers_of",

@@ -30,6 +30,7 @@ from auditor.triage.difference import (
     lost_proofs,
 )
 from auditor.triage.fingerprints import fingerprint
+from auditor.triage.matrix import Column, Matrix, matrix_of
 from auditor.triage.probing import Agreement, merge_evidence, probe_plan
 from auditor.triage.report import (
     VERDICTS,
@@ -59,11 +60,13 @@ __all__ = [
     "Agreement",
     "Binding",
     "Change",
+    "Column",
     "Comparison",
     "Difference",
     "Engine",
     "Entry",
     "Gate",
+    "Matrix",
     "Report",
     "ReportedFinding",
     "ReportedProblem",
@@ -85,6 +88,7 @@ __all__ = [
     "gates",
     "lost_proofs",
     "marked",
+    "matrix_of",
     "migrated",
     "ordered",
     "pruned",
