@@ -121,7 +121,7 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             "bufgate/v1": clean(finding.fingerprint),
         },
         **({"baselineState": "unchanged" if finding.status == "known" else "new"} if compared else {}),
-        "suppressions": [{"kind": "inSource", "status": "accepted"}] if finding.status == "suppressed" else [],
+        "suppressions": [_suppression(finding)] if finding.status == "suppressed" else [],
         "properties": {
             "confidence": finding.confidence,
             "class": clean(finding.class_),
@@ -132,6 +132,11 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             **({"confirmation": clean(finding.confirmation)} if finding.confirmation else {}),
         },
     }
+
+
+def _suppression(finding: ReportedFinding) -> Node:
+    because = {"justification": clean(finding.justification)} if finding.justification else {}
+    return {"kind": "inSource", "status": "accepted", **because}
 
 
 def _location(finding: ReportedFinding, page: Page) -> Node:

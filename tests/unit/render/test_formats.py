@@ -55,6 +55,14 @@ def test_a_clean_report_says_what_was_audited(name: str) -> None:
     assert written == "[]\n" if name == "gitlab" else written.strip()
 
 
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_suppressed_finding_says_why(name: str) -> None:
+    """Whoever reads a report sees what was decided, and the reason."""
+    decided = replace(MARKED[-1], justification="the pool is private to this test")
+    written = FORMATS[name](replace(REPORT, findings=(decided,)), PAGE)
+    assert "the pool is private to this test" in " ".join(written.split())
+
+
 # ---------------------------------------------------------------- GitHub
 
 
@@ -218,8 +226,8 @@ def dirtied(dirty: str) -> Report:
     finding = replace(
         MARKED[1],
         check=dirty, message=dirty, path=dirty, function=dirty, class_=dirty, method=dirty, buffer=dirty,
-        fingerprint=dirty, executions=(dirty,), confirmation=dirty, hints=(dirty,), sites=(dirty,), witness=(step,),
-        related=(step,),
+        fingerprint=dirty, justification=dirty, executions=(dirty,), confirmation=dirty, hints=(dirty,),
+        sites=(dirty,), witness=(step,), related=(step,),
     )  # fmt: skip
     gate = replace(sample.GATE, path=dirty, expression=dirty, on=dirty, layer=dirty, covers=dirty, armed=dirty)
     binding = replace(

@@ -77,6 +77,10 @@ def test_states_are_told_in_the_words_of_sarif() -> None:
     """A baseline state only where something was compared; a suppression where there is one."""
     assert all("baselineState" not in one for one in results())
     assert [bool(one["suppressions"]) for one in results()] == [*[False] * 9, True]
+    decided = replace(sample.FINDINGS[-1], justification="why")
+    assert results(replace(sample.REPORT, findings=(decided,)))[0]["suppressions"] == [
+        {"kind": "inSource", "status": "accepted", "justification": "why"}
+    ]
     mixed = replace(sample.REPORT, findings=(sample.FINDINGS[1], replace(sample.FINDINGS[0], status="known")))
     assert [one["baselineState"] for one in results(mixed)] == ["new", "unchanged"]
 
