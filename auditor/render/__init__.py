@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from auditor.render import github, gitlab, graph, html, json_v1, junit, markdown, rdjson, sarif, text
 from auditor.render.difference import DIFFERENCE_FORMATS
-from auditor.render.documentation import documented, explain_check
+from auditor.render.documentation import documented, explain_check, read_documentation
 from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
@@ -60,5 +60,6 @@ __all__ = [
     "explain_check",
     "explain_finding",
     "explain_sites",
+    "read_documentation",
     "sentence",
 ]

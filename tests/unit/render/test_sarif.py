@@ -99,7 +99,11 @@ def test_every_rule_is_described() -> None:
     rules = run["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
     assert len({rule["id"] for rule in rules}) == len(rules)
-    assert rules[-1]["shortDescription"]["text"] == "No such check."
+    assert rules[-1]["shortDescription"]["text"] == rules[-1]["help"]["text"] == "No such check."
+    documented = next(rule for rule in rules if rule["id"] == "disarmed-gate")
+    assert documented["fullDescription"]["text"].startswith("Error. The only gate on the path belongs to")
+    assert "```python" in documented["help"]["markdown"]
+    assert "```" not in documented["help"]["text"]
 
 
 def test_a_problem_in_a_relevant_file_is_no_success() -> None:
