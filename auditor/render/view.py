@@ -1,4 +1,5 @@
-"""What the HTML page shows, worked out from the report: numbered, counted, merged. Values only; knows no markup.
+"""What the HTML page shows, worked out from the report: numbered, counted, merged. Values only; the
+pictures are the one markup in them.
 
 A page of thousands of bindings must open fast, so what many of them share is told once and linked to: gates, and the
 ways by which objects reach their readers.
