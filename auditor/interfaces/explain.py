@@ -50,10 +50,9 @@ def explain(request: Request, what: str, color: bool | None) -> None:
 
 
 def _documentation(name: str, *, color: bool | None) -> str:
-    from auditor.render import documented, explain_check
-    from auditor.spec import data
+    from auditor.render import explain_check, read_documentation
 
-    sections = documented(data("docs").joinpath("checks.md").read_text(encoding="utf-8"))
+    sections = read_documentation()
     if name not in sections:
         near = difflib.get_close_matches(name, sections, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -238,7 +238,7 @@ def page_for(
         lines=lines,
         min_confidence=min_confidence,
         arguments=f"--release {request.release}" if request.release else "",
-        prefix="" if request.release else _below_repository(tree.root),
+        prefix="" if request.release else _below_repository(request.top()),
     )
 
 

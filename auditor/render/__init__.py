@@ -2,7 +2,8 @@
 
 A *page* is what the text is written on: its width, whether it has colours, and where source lines come from. Everything
 that came from audited code passes through ``plain.clean``: no control character, escape sequence or bidi mark of an
-audited file ever reaches a terminal. A renderer never decides: verdicts, messages and their order come from triage.
+audited file ever reaches a terminal; and through ``escape`` on its way into HTML and Markdown, where it is shown and
+never obeyed. A renderer never decides: verdicts, messages and their order come from triage.
 
 Adding a format: one file with a ``render(report, page) -> str``, one line in ``FORMATS``.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from auditor.render import github, gitlab, graph, html, json_v1, junit, markdown, rdjson, sarif, text
 from auditor.render.difference import DIFFERENCE_FORMATS
-from auditor.render.documentation import documented, explain_check
+from auditor.render.documentation import documented, explain_check, read_documentation
 from auditor.render.escape import escape
 from auditor.render.footer import sentence
 from auditor.render.graph import callers_of
@@ -62,5 +63,6 @@ __all__ = [
     "explain_check",
     "explain_finding",
     "explain_sites",
+    "read_documentation",
     "sentence",
 ]

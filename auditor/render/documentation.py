@@ -1,4 +1,4 @@
-"""What the documentation says of a check, for the terminal; and which checks it speaks of."""
+"""What the documentation says of a check; and which checks it speaks of."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from auditor.render.page import Page
 from auditor.render.plain import wrapped
+from auditor.spec import data
 
 _HEADING = re.compile(r"^## `(.+)`$", re.MULTILINE)
 _FENCE = re.compile(r"^```(?:python)?\n", re.MULTILINE)
@@ -24,13 +25,26 @@ def explain_check(name: str, section: str, page: Page) -> str:
     return "\n".join([page.strong(name), *_blocks(section, page)]) + "\n"
 
 
-def _blocks(section: str, page: Page) -> Iterator[str]:
+def read_documentation() -> dict[str, str]:
+    """Return the section of each check by its id, from the documentation that comes with the tool."""
+    return documented(data("docs").joinpath("checks.md").read_text(encoding="utf-8"))
+
+
+def parts(section: str) -> Iterator[tuple[str, str]]:
+    """Give the paragraphs of a section, each as one line (``text``), and its examples as they are (``code``)."""
     for number, block in enumerate(_FENCE.split(section + "\n")):
         if number % 2:
-            yield from ("", *(f"    {_painted(line, page)}".rstrip() for line in block.rstrip("\n").split("\n")))
+            yield "code", block.rstrip("\n")
         else:
-            for paragraph in filter(None, block.strip("\n").split("\n\n")):
-                yield from ("", *wrapped(" ".join(paragraph.split("\n")), page.width))
+            yield from (("text", " ".join(one.split("\n"))) for one in block.strip("\n").split("\n\n") if one)
+
+
+def _blocks(section: str, page: Page) -> Iterator[str]:
+    for kind, text in parts(section):
+        if kind == "code":
+            yield from ("", *(f"    {_painted(line, page)}".rstrip() for line in text.split("\n")))
+        else:
+            yield from ("", *wrapped(text, page.width))
 
 
 def _painted(line: str, page: Page) -> str:

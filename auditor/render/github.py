@@ -59,7 +59,8 @@ def _plain(finding: ReportedFinding, page: Page) -> str:
     """The line starts with a word of ours, so that nothing in it can be a command."""
     kind = finding.severity if finding.status == "new" else finding.status
     where = f"{page.hosted(finding.path)}:{finding.line}:{finding.column}"
-    told = f"{clean(where)}: {clean(finding.message)} [{clean(finding.fingerprint)}]"
+    because = f" -- {clean(finding.justification)}" if finding.justification else ""
+    told = f"{clean(where)}: {clean(finding.message)}{because} [{clean(finding.fingerprint)}]"
     return f"{kind}[{_inert(finding.check)}]: {_inert(told)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from auditor.render.page import Page
+from auditor.render.page import Page, state
 from auditor.render.plain import clean
 from auditor.triage import Report, ReportedFinding
 
@@ -17,7 +17,7 @@ def render(report: Report, page: Page) -> str:
 
 
 def _issue(finding: ReportedFinding, page: Page) -> object:
-    status = "" if finding.status == "new" else f"({finding.status}) "
+    status = f"({state(finding)}) " if state(finding) else ""
     return {
         "check_name": clean(finding.check),
         "description": status + clean(finding.message),

@@ -31,25 +31,24 @@ _BREAK = re.compile(r"[/._](?=\w)")
 """Where a long path or name may go on in the next line."""
 OPEN = 10
 """Findings that are open at first: those that count, worst first."""
-SHOWN = 10
+FOLDED = 10
 """Rows of a table before the rest is folded."""
 
 
 def render(report: Report, page: Page) -> str:
     """Write the page."""
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            view=view(report, page),
-            report=report,
-            sentence=sentence(report, page.min_confidence),
-            coverage=coverage(report),
-            arguments=page.arguments,
-            verdicts=VERDICTS,
-            opened=OPEN,
-            shown=SHOWN,
-        )
+    shown = view(report, page)
+    template = _environment().get_template("report.html.j2")
+    return template.render(
+        view=shown,
+        report=report,
+        sentence=sentence(report, page.min_confidence),
+        coverage=coverage(report),
+        explained={check for check, _ in shown.checks},
+        arguments=page.arguments,
+        verdicts=VERDICTS,
+        opened=OPEN,
+        folded=FOLDED,
     )
 
 
@@ -78,6 +77,7 @@ def _environment() -> jinja2.Environment:
         "prose": lambda text: Markup(prose(text)),
         "breakable": lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", escape(name))),
         "drawn": Markup,
+        "lines": lambda text: Markup("\n".join(map(escape, text.split("\n")))),
         "missing": missing_edge,
         "exempt": words.exempt,
         "unknown": words.unknown,

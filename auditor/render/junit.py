@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from auditor.render.footer import sentence
 from auditor.render.frame import step_text
-from auditor.render.page import Page, is_sure
+from auditor.render.page import Page, is_sure, state
 from auditor.render.plain import clean
 from auditor.triage import Report, ReportedFinding, ReportedProblem
 
@@ -58,7 +58,7 @@ def _case(finding: ReportedFinding, page: Page) -> Iterable[str]:
 
 def _why(finding: ReportedFinding, page: Page) -> str:
     if finding.status != "new":
-        return finding.status
+        return state(finding)
     return finding.severity if is_sure(finding, page.min_confidence) else f"{finding.confidence} confidence"
 
 

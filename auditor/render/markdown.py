@@ -43,7 +43,8 @@ def _finding(finding: ReportedFinding, page: Page) -> Iterable[str]:
     head = f"**{severity}** {_code(finding.check)} {_text(finding.message)}"
     foot = f"{_code(where)} · {finding.confidence} confidence · fingerprint {_code(finding.fingerprint)}"
     if page.level(finding) == "note":
-        yield f"{head} ({foot})"
+        because = f"; {_text(finding.justification)}" if finding.justification else ""
+        yield f"{head} ({foot}{because})"
         return
     yield f"### {severity}: {_text(finding.check)}"
     yield ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from auditor.render.plain import clean
 from auditor.triage import ReportedFinding
 
 CONFIDENCES = ("high", "medium", "low")
@@ -15,6 +16,12 @@ CONFIDENCES = ("high", "medium", "low")
 def is_sure(finding: ReportedFinding, min_confidence: str) -> bool:
     """Tell whether a finding has at least this confidence."""
     return CONFIDENCES.index(finding.confidence) <= CONFIDENCES.index(min_confidence)
+
+
+def state(finding: ReportedFinding) -> str:
+    """Say why a finding does not count any more: ``known``, or ``suppressed`` with the reason; "" if it is new."""
+    because = f": {clean(finding.justification)}" if finding.justification else ""
+    return "" if finding.status == "new" else finding.status + because
 
 
 def _no_lines(_path: str) -> Sequence[str]:

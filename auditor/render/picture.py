@@ -134,8 +134,8 @@ def _told(graph: _Graph) -> str:
     path = [node for node in graph.nodes.values() if node.kind in ("stop", "culprit")]
     told = "Call path: " + ", then ".join(f"{node.title} ({node.place})" for node in path) + "."
     if "storage" in graph.nodes:
-        missing = next(node.title for node in path if node.kind == "culprit" or node is path[0])
-        told += f" It reads {graph.nodes['storage'].title}, which the load fills; {missing} does not wait for the load."
+        culprit = next((node for node in path if node.kind == "culprit"), path[0])
+        told += f" It reads {graph.nodes['storage'].title}, which the load fills; {culprit.title} does not wait for it."
     gates = [f"{node.title} ({node.place})" for node in graph.nodes.values() if node.kind == "gate"]
     return told + (f" The same call may bind to methods that wait: {', '.join(gates)}." if gates else "")
 

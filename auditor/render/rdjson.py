@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from auditor.render.escape import unlinked
-from auditor.render.page import Page
+from auditor.render.page import Page, state
 from auditor.render.plain import clean
 from auditor.triage import Report, ReportedFinding
 
@@ -19,7 +19,7 @@ def render(report: Report, page: Page) -> str:
 
 
 def _diagnostic(finding: ReportedFinding, page: Page) -> object:
-    status = "" if finding.status == "new" else f" ({finding.status})"
+    status = f" ({unlinked(state(finding))})" if state(finding) else ""
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
     return {
         "message": unlinked(finding.message) + status,

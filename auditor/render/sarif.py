@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from auditor.checks import CHECKS
-from auditor.render.escape import escape
+from auditor.render.documentation import parts, read_documentation
 from auditor.render.page import Page, is_sure
 from auditor.render.plain import clean
 from auditor.triage import Report, ReportedFinding, ReportedProblem, Step
@@ -33,7 +33,7 @@ def render(report: Report, page: Page) -> str:
     told = report.findings[:LIMIT]
     compared = any(finding.status == "known" for finding in report.findings)
     run = {
-        "tool": {"driver": _driver(report, rules)},
+        "tool": {"driver": {"name": "bufgate", **_version(report), "rules": list(rules.values())}},
         "automationDetails": {"id": f"bufgate/{page.prefix}"},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {ROOT: {"description": _text("The top of the repository that was audited.")}},
@@ -46,31 +46,28 @@ def render(report: Report, page: Page) -> str:
 # ---------------------------------------------------------------- the tool and its rules
 
 
-def _rules(findings: Iterable[ReportedFinding]) -> dict[str, tuple[str, str]]:
-    """Every check by its id, with severity and title; a finding may have one that is not of the list."""
-    known = {check.id: (check.severity, check.title) for check in CHECKS}
-    others = {one.check: (one.severity, f"{one.check.replace('-', ' ').capitalize()}.") for one in findings}
-    return known | {id_: rule for id_, rule in others.items() if id_ not in known}
+def _version(report: Report) -> Node:
+    return {"version": report.tool_version, "semanticVersion": report.tool_version}
 
 
-def _driver(report: Report, rules: Mapping[str, tuple[str, str]]) -> Node:
-    return {
-        "name": "bufgate",
-        "version": report.tool_version,
-        "semanticVersion": report.tool_version,
-        "rules": [_rule(id_, severity, title) for id_, (severity, title) in rules.items()],
-    }
+def _rules(findings: Iterable[ReportedFinding]) -> dict[str, Node]:
+    """Every check of the list; and those of findings that are not of it."""
+    rules = {check.id: (check.severity, check.title) for check in CHECKS}
+    for one in findings:
+        rules.setdefault(one.check, (one.severity, f"{one.check.replace('-', ' ').capitalize()}."))
+    documentation = read_documentation()
+    return {id_: _rule(id_, *rule, documentation.get(id_, "")) for id_, rule in rules.items()}
 
 
-def _rule(id_: str, severity: str, title: str) -> Node:
+def _rule(id_: str, severity: str, title: str, section: str) -> Node:
     """``precision`` is that of the check, by which GitHub filters; how sure one finding is stands in its ``rank``."""
-    text = f"{title} `bufgate why FILE:LINE` tells what is known of a read; a wait before it mends it."
+    paragraphs = [text for kind, text in parts(section) if kind == "text"] or [title]
     return {
         "id": clean(id_),
         "name": "".join(word.capitalize() for word in clean(id_).split("-")),
         "shortDescription": _text(title),
-        "fullDescription": _text(text),
-        "help": {**_text(text), "markdown": f"**{escape(title, markdown=True)}** {_ASK}"},
+        "fullDescription": _text(paragraphs[0]),
+        "help": {"text": "\n\n".join(paragraphs), "markdown": section} if section else _text(title),
         "defaultConfiguration": {"level": severity},
         "properties": {
             "precision": "high",
@@ -78,9 +75,6 @@ def _rule(id_: str, severity: str, title: str) -> Node:
             "tags": ["correctness", "concurrency"],
         },
     }
-
-
-_ASK = "`bufgate why FILE:LINE` tells what is known of a read. A wait for the layer before the read mends it."
 
 
 def _invocation(report: Report, page: Page) -> Node:
@@ -121,7 +115,7 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             "bufgate/v1": clean(finding.fingerprint),
         },
         **({"baselineState": "unchanged" if finding.status == "known" else "new"} if compared else {}),
-        "suppressions": [{"kind": "inSource", "status": "accepted"}] if finding.status == "suppressed" else [],
+        "suppressions": [_suppression(finding)] if finding.status == "suppressed" else [],
         "properties": {
             "confidence": finding.confidence,
             "class": clean(finding.class_),
@@ -132,6 +126,11 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             **({"confirmation": clean(finding.confirmation)} if finding.confirmation else {}),
         },
     }
+
+
+def _suppression(finding: ReportedFinding) -> Node:
+    because = {"justification": clean(finding.justification)} if finding.justification else {}
+    return {"kind": "inSource", "status": "accepted", **because}
 
 
 def _location(finding: ReportedFinding, page: Page) -> Node:

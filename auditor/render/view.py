@@ -1,4 +1,5 @@
-"""What the HTML page shows, worked out from the report: numbered, counted, merged. Values only; knows no markup.
+"""What the HTML page shows, worked out from the report: numbered, counted, merged. Values only; the
+pictures are the one markup in them.
 
 A page of thousands of bindings must open fast, so what many of them share is told once and linked to: gates, and the
 ways by which objects reach their readers.
@@ -12,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from auditor.render import words
+from auditor.render.documentation import parts, read_documentation
+from auditor.render.flows import Flow, Ways
 from auditor.render.page import Page
 from auditor.render.picture import Stop, picture, stops
 from auditor.triage import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
@@ -146,19 +149,12 @@ class GateView:
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """Where an object goes: steps one after the other, each with an id if a way ends there, and then the branches."""
-
-    run: tuple[tuple[str, Step], ...]
-    branches: tuple[Flow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class View:
-    """The whole page."""
+    """The whole page. ``checks`` are those that found something, each with the parts of its documentation."""
 
     report: Report
     findings: tuple[FindingView, ...]
+    checks: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     verdicts: Tally
     pools: tuple[Pool, ...]
     accessors: tuple[Tally, ...]
@@ -172,11 +168,12 @@ def view(report: Report, page: Page) -> View:
     """Work out the whole page."""
     numbered = {site.id: f"s{number}" for number, site in enumerate(report.sites, 1)}
     findings = _findings(report, page, numbered)
-    gates, ways = _Gates(), _Ways()
+    gates, ways = _Gates(), Ways()
     sites = [_site(site, numbered[site.id], findings, gates, ways) for site in report.sites]
     return View(
         report=report,
         findings=findings,
+        checks=tuple(_checks(report.findings)),
         verdicts=Tally("sites", "#sites", report.stats.verdicts),
         pools=tuple(_pools(report.sites)),
         accessors=_tallies((site.name, site.verdict, "") for site in report.sites),
@@ -185,6 +182,13 @@ def view(report: Report, page: Page) -> View:
         gates=gates.all(),
         flows=ways.flows(),
     )
+
+
+def _checks(findings: Iterable[ReportedFinding]) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
+    documentation = read_documentation()
+    for check in dict.fromkeys(finding.check for finding in findings):
+        if check in documentation:
+            yield check, tuple(parts(documentation[check]))
 
 
 # ---------------------------------------------------------------- findings
@@ -303,45 +307,7 @@ class _Gates:
         return tuple(GateView(name, next(iter(facts)), tuple(facts)) for name, facts in self._facts.items())
 
 
-class _Ways:
-    """Derivations up to the class that reads, numbered as they come; their last step is often the site itself."""
-
-    def __init__(self) -> None:
-        self._ids: dict[tuple[Step, ...], str] = {}
-
-    def id(self, site: Site, binding: Binding) -> str:
-        steps = binding.derivation
-        if steps and (steps[-1].path, steps[-1].line) == (site.path, site.line):
-            steps = steps[:-1]
-        return self._ids.setdefault(steps, f"w{len(self._ids) + 1}") if steps else ""
-
-    def flows(self) -> tuple[Flow, ...]:
-        """One flow for each place where an object is made."""
-        flows = (self._flow(group, 0) for group in _split(list(self._ids), 0))
-        return tuple(sorted(flows, key=lambda flow: (flow.run[0][1].path, flow.run[0][1].line)))
-
-    def _flow(self, ways: list[tuple[Step, ...]], depth: int) -> Flow:
-        """What the ways share from here on, and how they part."""
-        run: list[tuple[str, Step]] = []
-        parts = [ways]
-        while len(parts) == 1:
-            ways = parts[0]
-            run.append((self._ids.get(ways[0][: depth + 1], ""), ways[0][depth]))
-            depth += 1
-            parts = _split(ways, depth)
-        return Flow(tuple(run), tuple(self._flow(part, depth) for part in parts))
-
-
-def _split(ways: Iterable[tuple[Step, ...]], depth: int) -> list[list[tuple[Step, ...]]]:
-    """Group the ways that go on by their next step."""
-    parts: dict[Step, list[tuple[Step, ...]]] = defaultdict(list)
-    for way in ways:
-        if len(way) > depth:
-            parts[way[depth]].append(way)
-    return list(parts.values())
-
-
-def _site(site: Site, name: str, findings: Sequence[FindingView], gates: _Gates, ways: _Ways) -> SiteView:
+def _site(site: Site, name: str, findings: Sequence[FindingView], gates: _Gates, ways: Ways) -> SiteView:
     told = {check: tuple(ids) for check, ids in _by_check(name, findings).items()}
     rows: dict[tuple[object, ...], Row] = {}
     for binding in sorted(site.bindings, key=lambda one: VERDICTS.index(one.verdict)):

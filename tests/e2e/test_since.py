@@ -252,3 +252,14 @@ def test_paths_of_the_report_are_those_of_the_work_tree(repository):
     assert "self.full_kv_pool.get_key_buffer(layer_id)" in text.stdout
     assert "bufgate-" not in text.stdout
     assert json.dumps(str(repository.top)) not in text.stdout
+
+
+@pytest.mark.parametrize("what", [["--hook"], ["--since", "HEAD"]], ids=["hook", "since"])
+def test_hosts_get_paths_from_the_top_of_the_repository(repository, what):
+    """Also where the audited tree is a copy of a revision."""
+    repository.edit("router.py", WAIT, "")
+    repository.stage()
+    done = run("check", "engine", *what, "-o", "gitlab", "--jobs", "1", "--quiet", cwd=repository.top)
+    paths = {one["location"]["path"] for one in json.loads(done.stdout)}
+    assert "engine/minikv/router.py" in paths
+    assert all(path.startswith("engine/minikv/") for path in paths)

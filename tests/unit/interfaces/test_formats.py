@@ -68,7 +68,4 @@ def test_without_a_repository_paths_start_at_the_working_folder(tree: Path, monk
 
 
 def test_the_page_shows_the_source(tree: Path) -> None:
-    assert (
-        "<code>index_k = pool.get_index_k_with_scale_buffer(layer_id)</code>" not in run("python", "-o", "html").stdout
-    )
     assert "keys = forward_batch.token_to_kv_pool.indexer_pool" in run("python", "-o", "html").stdout

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.render import FORMATS, Page, clean
+from auditor.render import FORMATS, Page, clean, read_documentation
 from auditor.render import github as github_format
 from auditor.render import markdown as markdown_format
+from auditor.render.documentation import parts
 from auditor.triage import Report
 from tests.unit.render import sample
 
@@ -53,6 +54,14 @@ def test_a_clean_report_says_what_was_audited(name: str) -> None:
     """Silence is not an answer: without findings there is still a text (GitLab wants the empty list)."""
     written = FORMATS[name](sample.CLEAN_REPORT, PAGE)
     assert written == "[]\n" if name == "gitlab" else written.strip()
+
+
+@pytest.mark.parametrize("name", list(FORMATS))
+def test_a_suppressed_finding_says_why(name: str) -> None:
+    """Whoever reads a report sees what was decided, and the reason."""
+    decided = replace(MARKED[-1], justification="the pool is private to this test")
+    written = FORMATS[name](replace(REPORT, findings=(decided,)), PAGE)
+    assert "the pool is private to this test" in " ".join(written.split())
 
 
 # ---------------------------------------------------------------- GitHub
@@ -218,8 +227,8 @@ def dirtied(dirty: str) -> Report:
     finding = replace(
         MARKED[1],
         check=dirty, message=dirty, path=dirty, function=dirty, class_=dirty, method=dirty, buffer=dirty,
-        fingerprint=dirty, executions=(dirty,), confirmation=dirty, hints=(dirty,), sites=(dirty,), witness=(step,),
-        related=(step,),
+        fingerprint=dirty, justification=dirty, executions=(dirty,), confirmation=dirty, hints=(dirty,),
+        sites=(dirty,), witness=(step,), related=(step,),
     )  # fmt: skip
     gate = replace(sample.GATE, path=dirty, expression=dirty, on=dirty, layer=dirty, covers=dirty, armed=dirty)
     binding = replace(
@@ -242,6 +251,14 @@ def dirtied(dirty: str) -> Report:
     )
 
 
+DOCUMENTATION = {
+    text
+    for section in read_documentation().values()
+    for text in (section, "\n\n".join(text for kind, text in parts(section) if kind == "text"))
+}
+"""What the tool itself says of its checks: the only texts of several lines."""
+
+
 def texts(node: Any) -> Iterable[str]:
     """Every text of a JSON document."""
     if isinstance(node, dict):
@@ -261,7 +278,8 @@ def test_formats_stay_what_they_are(name: str, noise: str, mark: str) -> None:
     written = FORMATS[name](dirtied(dirty), Page(lines=lambda _path: [dirty] * 400))
     written.encode()
     if name in ("sarif", "gitlab", "rdjson"):
-        assert all(text.replace("\u200b", "").isprintable() for text in texts(json.loads(written)))
+        shown = (text.replace("\u200b", "") for text in texts(json.loads(written)) if text not in DOCUMENTATION)
+        assert all(text.isprintable() for text in shown)
     elif name == "junit":
         ET.fromstring(written)
     assert all(character.isprintable() or character in "\n\u200b" for character in written)

@@ -97,6 +97,8 @@ def test_every_part_is_there() -> None:
         assert f'<section id="{part}"' in html
     assert html.count('<svg class="picture') == sum(bool(finding.witness) for finding in sample.FINDINGS)
     assert "no class could be found that the receiver may have" in html
+    assert '<a href="#check-bypassed-owner">' in html
+    assert "An ungated read round the owner of a buffer." in html
     assert "4,719 files seen, 412 parsed" in html
     assert "2 files left out: links out of the root" in html
 

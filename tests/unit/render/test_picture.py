@@ -69,7 +69,7 @@ def test_words_tell_the_same() -> None:
     svg = drawn()
     told = svg.findtext(f"{SVG}title") or ""
     assert told.startswith("Call path: 1  Scheduler.run_batch (scheduler.py:2410), then 2  ModelRunner.forward_extend")
-    assert "does not wait for the load" in told
+    assert told.endswith("which the load fills; 3  Indexer._ragged_topk does not wait for it.")
     assert svg.attrib["aria-labelledby"] == "f1-title"
     assert (svg.findall(f"{SVG}g")[1].findtext(f"{SVG}title") or "").startswith("2  ModelRunner.forward_extend · ")
 

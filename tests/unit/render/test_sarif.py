@@ -77,6 +77,10 @@ def test_states_are_told_in_the_words_of_sarif() -> None:
     """A baseline state only where something was compared; a suppression where there is one."""
     assert all("baselineState" not in one for one in results())
     assert [bool(one["suppressions"]) for one in results()] == [*[False] * 9, True]
+    decided = replace(sample.FINDINGS[-1], justification="why")
+    assert results(replace(sample.REPORT, findings=(decided,)))[0]["suppressions"] == [
+        {"kind": "inSource", "status": "accepted", "justification": "why"}
+    ]
     mixed = replace(sample.REPORT, findings=(sample.FINDINGS[1], replace(sample.FINDINGS[0], status="known")))
     assert [one["baselineState"] for one in results(mixed)] == ["new", "unchanged"]
 
@@ -95,7 +99,11 @@ def test_every_rule_is_described() -> None:
     rules = run["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
     assert len({rule["id"] for rule in rules}) == len(rules)
-    assert rules[-1]["shortDescription"]["text"] == "No such check."
+    assert rules[-1]["shortDescription"]["text"] == rules[-1]["help"]["text"] == "No such check."
+    documented = next(rule for rule in rules if rule["id"] == "disarmed-gate")
+    assert documented["fullDescription"]["text"].startswith("Error. The only gate on the path belongs to")
+    assert "```python" in documented["help"]["markdown"]
+    assert "```" not in documented["help"]["text"]
 
 
 def test_a_problem_in_a_relevant_file_is_no_success() -> None:

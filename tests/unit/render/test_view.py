@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 from auditor.render import Page
-from auditor.render.view import LONGEST, Flow, View, view
+from auditor.render.flows import Flow
+from auditor.render.view import LONGEST, View, view
 from auditor.triage import Binding, Report, Site, Step
 from tests.unit.render import sample
 
