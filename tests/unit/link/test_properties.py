@@ -130,6 +130,26 @@ def test_renaming_casting_and_unrelated_files_change_nothing(body: list[str]) ->
     assert probe(link({"m": text, "unrelated": "class ZPool: pass\nz = ZPool()\n"})) == expected
 
 
+@SMALL
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6))
+def test_moving_a_function_to_another_module_changes_nothing(body: list[str]) -> None:
+    text = PROGRAM % "\n    ".join(body)
+    moved = text.replace("def make(v):\n    return v\n", "from helpers import make\n")
+    linker = link({"helpers": "def make(v):\n    return v\n", "m": moved})
+    for shown in ("probe", "show"):
+        assert probe(linker, shown) == probe(link(text), shown)
+
+
+@SMALL
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=6), st.permutations(range(4)))
+def test_the_order_of_definitions_changes_nothing(body: list[str], order: list[int]) -> None:
+    text = PROGRAM % "\n    ".join(body)
+    classes = ["class APool: pass\n", "class BPool: pass\n", "class H: pass\n", "def make(v):\n    return v\n"]
+    shuffled = text.replace("".join(classes), "".join(classes[place] for place in order))
+    assert shuffled != text or order == sorted(order)
+    assert probe(link(shuffled)) == probe(link(text))
+
+
 MODULES = {
     "pkg.__init__": "from pkg.pools import *\n",
     "pkg.pools": "class APool:\n    def get_k(self): return self\nclass BPool(APool): pass\n",
