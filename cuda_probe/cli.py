@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("run", help="run the experiments of a plan")
     run.add_argument("plan", type=Path, help="probe-plan-v1, from `bufgate probe plan`")
     _tree_options(run)
+    run.add_argument("--gpu", action="store_true", help="run on the GPU of this machine as well")
     run.add_argument("--only", metavar="ID", action="append", default=[], help="run these experiments only; repeatable")
     run.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here instead of to stdout")
     run.set_defaults(run=_run)
@@ -64,7 +65,8 @@ def _run(options: argparse.Namespace) -> int:
     if unknown:
         raise PlanError(f"{options.plan} has no experiment {min(unknown)!r}")
     chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
-    return _finish(_executed(Plan(plan.engine, plan.version, chosen), options.tree, None), options.output)
+    chosen_plan = Plan(plan.engine, plan.version, chosen)
+    return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
 
 
 def _replay(options: argparse.Namespace) -> int:
@@ -82,10 +84,10 @@ def _replay(options: argparse.Namespace) -> int:
     return _finish(_executed(plan, options.tree, (schedule,)), None)
 
 
-def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None) -> list[Record]:
+def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool = False) -> list[Record]:
     from cuda_probe.running import run_plan
 
-    return run_plan(plan, tree, schedules=schedules, tell=_say)
+    return run_plan(plan, tree, schedules=schedules, gpu=gpu, tell=_say)
 
 
 def _require_execute(options: argparse.Namespace) -> None:
