@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from cuda_probe.plan import Plan, PlanError, experiment_from, load_plan
 from cuda_probe.records import Record
@@ -50,6 +51,13 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--schedule", metavar="NAME", help="default: the witness of its first race, or `latest`")
     _tree_options(replay)
     replay.set_defaults(run=_replay)
+
+    picture = verbs.add_parser(
+        "picture", help="draw the streams of each record, with the edge that is missing (HTML, SVG)"
+    )
+    picture.add_argument("evidence", type=Path, help="evidence-v1, from `run`")
+    picture.add_argument("-o", "--output", type=Path, metavar="FILE", help="write here instead of to stdout")
+    picture.set_defaults(run=_picture)
     return parser
 
 
@@ -69,12 +77,26 @@ def _run(options: argparse.Namespace) -> int:
     return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _picture(options: argparse.Namespace) -> int:
+    from cuda_probe.timeline import page
+
+    _write(page(_evidence(options.evidence)), options.output)
+    return REFUTED
+
+
+def _evidence(file: Path) -> list[dict[str, Any]]:
     try:
-        records = json.loads(options.evidence.read_text(encoding="utf-8"))["records"]
-        record = next((one for one in records if one["experiment"]["id"] == options.id), None)
+        plain = json.loads(file.read_text(encoding="utf-8"))
+        if plain["schema"] != "evidence-v1":
+            raise ValueError(plain["schema"])
+        records: list[dict[str, Any]] = plain["records"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlanError(f"{options.evidence} is no evidence-v1 ({error})") from error
+        raise PlanError(f"{file} is no evidence-v1 ({error})") from error
+    return records
+
+
+def _replay(options: argparse.Namespace) -> int:
+    record = next((one for one in _evidence(options.evidence) if one["experiment"]["id"] == options.id), None)
     if record is None:
         raise PlanError(f"{options.evidence} has no record of {options.id!r}")
     _require_execute(options)
@@ -100,14 +122,18 @@ def _require_execute(options: argparse.Namespace) -> None:
 def _finish(records: Sequence[Record], output: Path | None) -> int:
     plain = [record.to_json() for record in records]
     text = json.dumps({"schema": "evidence-v1", "records": plain}, indent=1) + "\n"
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        _replace(output, text)
+    _write(text, output)
     verdicts = {record["verdict"] for record in plain}
     if verdicts & {"could-not-run", "inconclusive"}:
         return COULD_NOT
     return CONFIRMED if "confirmed" in verdicts else REFUTED
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        _replace(output, text)
 
 
 def _replace(file: Path, text: str) -> None:
