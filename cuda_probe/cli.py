@@ -52,6 +52,15 @@ def _parser() -> argparse.ArgumentParser:
     _tree_options(replay)
     replay.set_defaults(run=_replay)
 
+    watch = verbs.add_parser("watch", help="judge the accessors of a plan in a server, call by call")
+    watch.add_argument("--plan", type=Path, required=True, help="probe-plan-v1, from `bufgate probe plan`")
+    watch.add_argument("--out", type=Path, required=True, metavar="FILE", help="append records (JSON lines) here")
+    watch.add_argument(
+        "--delay-cycles", type=int, default=0, help="delay the copy of each layer; for test servers only"
+    )
+    watch.add_argument("command", nargs="+", metavar="-- COMMAND", help="what starts the server")
+    watch.set_defaults(run=_watch)
+
     picture = verbs.add_parser(
         "picture", help="draw the streams of each record, with the edge that is missing (HTML, SVG)"
     )
@@ -75,6 +84,12 @@ def _run(options: argparse.Namespace) -> int:
     chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
     chosen_plan = Plan(plan.engine, plan.version, chosen)
     return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from cuda_probe.watch import launch
+
+    launch(options.plan, options.out, options.command, options.delay_cycles)
 
 
 def _picture(options: argparse.Namespace) -> int:

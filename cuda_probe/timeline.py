@@ -129,7 +129,8 @@ def _box(operation: Plain, more: int, x: float, y: float, kind: str) -> str:
     told = "\n".join([head, *operation["site"]])
     before = f'<text x="{x - 14}" y="{y - 4}">+{more}</text>' if more else ""
     return (
-        f'{before}<g><title>{escape(told)}</title><rect class="{escape(operation["kind"])} {kind}" x="{x}" y="{y}" rx="4" '
+        f"{before}<g><title>{escape(told)}</title>"
+        f'<rect class="{escape(operation["kind"])} {kind}" x="{x}" y="{y}" rx="4" '
         f'width="{STEP - 16}" height="{BOX}"/><text x="{x + 5}" y="{y + 13}">{escape(operation["kind"])}</text>'
         f'<text x="{x + 5}" y="{y + 25}">{escape(name)}</text></g>'
     )
