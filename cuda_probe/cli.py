@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from cuda_probe.plan import Plan, PlanError, experiment_from, load_plan
 from cuda_probe.records import Record
@@ -39,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     run = verbs.add_parser("run", help="run the experiments of a plan")
     run.add_argument("plan", type=Path, help="probe-plan-v1, from `bufgate probe plan`")
     _tree_options(run)
+    run.add_argument("--gpu", action="store_true", help="run on the GPU of this machine as well")
     run.add_argument("--only", metavar="ID", action="append", default=[], help="run these experiments only; repeatable")
     run.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here instead of to stdout")
     run.set_defaults(run=_run)
@@ -49,6 +51,22 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--schedule", metavar="NAME", help="default: the witness of its first race, or `latest`")
     _tree_options(replay)
     replay.set_defaults(run=_replay)
+
+    watch = verbs.add_parser("watch", help="judge the accessors of a plan in a server, call by call")
+    watch.add_argument("--plan", type=Path, required=True, help="probe-plan-v1, from `bufgate probe plan`")
+    watch.add_argument("--out", type=Path, required=True, metavar="FILE", help="append records (JSON lines) here")
+    watch.add_argument(
+        "--delay-cycles", type=int, default=0, help="delay the copy of each layer; for test servers only"
+    )
+    watch.add_argument("command", nargs="+", metavar="-- COMMAND", help="what starts the server")
+    watch.set_defaults(run=_watch)
+
+    picture = verbs.add_parser(
+        "picture", help="draw the streams of each record, with the edge that is missing (HTML, SVG)"
+    )
+    picture.add_argument("evidence", type=Path, help="evidence-v1, from `run`")
+    picture.add_argument("-o", "--output", type=Path, metavar="FILE", help="write here instead of to stdout")
+    picture.set_defaults(run=_picture)
     return parser
 
 
@@ -64,15 +82,36 @@ def _run(options: argparse.Namespace) -> int:
     if unknown:
         raise PlanError(f"{options.plan} has no experiment {min(unknown)!r}")
     chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
-    return _finish(_executed(Plan(plan.engine, plan.version, chosen), options.tree, None), options.output)
+    chosen_plan = Plan(plan.engine, plan.version, chosen)
+    return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
+
+
+def _watch(options: argparse.Namespace) -> int:
+    from cuda_probe.watch import launch
+
+    launch(options.plan, options.out, options.command, options.delay_cycles)
+
+
+def _picture(options: argparse.Namespace) -> int:
+    from cuda_probe.timeline import page
+
+    _write(page(_evidence(options.evidence)), options.output)
+    return REFUTED
+
+
+def _evidence(file: Path) -> list[dict[str, Any]]:
+    try:
+        plain = json.loads(file.read_text(encoding="utf-8"))
+        if plain["schema"] != "evidence-v1":
+            raise ValueError(plain["schema"])
+        records: list[dict[str, Any]] = plain["records"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PlanError(f"{file} is no evidence-v1 ({error})") from error
+    return records
 
 
 def _replay(options: argparse.Namespace) -> int:
-    try:
-        records = json.loads(options.evidence.read_text(encoding="utf-8"))["records"]
-        record = next((one for one in records if one["experiment"]["id"] == options.id), None)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlanError(f"{options.evidence} is no evidence-v1 ({error})") from error
+    record = next((one for one in _evidence(options.evidence) if one["experiment"]["id"] == options.id), None)
     if record is None:
         raise PlanError(f"{options.evidence} has no record of {options.id!r}")
     _require_execute(options)
@@ -82,10 +121,10 @@ def _replay(options: argparse.Namespace) -> int:
     return _finish(_executed(plan, options.tree, (schedule,)), None)
 
 
-def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None) -> list[Record]:
+def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool = False) -> list[Record]:
     from cuda_probe.running import run_plan
 
-    return run_plan(plan, tree, schedules=schedules, tell=_say)
+    return run_plan(plan, tree, schedules=schedules, gpu=gpu, tell=_say)
 
 
 def _require_execute(options: argparse.Namespace) -> None:
@@ -98,14 +137,18 @@ def _require_execute(options: argparse.Namespace) -> None:
 def _finish(records: Sequence[Record], output: Path | None) -> int:
     plain = [record.to_json() for record in records]
     text = json.dumps({"schema": "evidence-v1", "records": plain}, indent=1) + "\n"
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        _replace(output, text)
+    _write(text, output)
     verdicts = {record["verdict"] for record in plain}
     if verdicts & {"could-not-run", "inconclusive"}:
         return COULD_NOT
     return CONFIRMED if "confirmed" in verdicts else REFUTED
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        _replace(output, text)
 
 
 def _replace(file: Path, text: str) -> None:

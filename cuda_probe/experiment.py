@@ -26,10 +26,10 @@ from cuda_probe.evidence import (
 )
 from cuda_probe.objects import allocations, instances
 from cuda_probe.plan import Experiment
-from cuda_probe.recipe import Build, Recipe
+from cuda_probe.recipe import Build, Reader, Recipe, Rig, ShowsNothing
 from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
 from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
-from cuda_probe.trial import Outcome, Reader, ShowsNothing, Trial
+from cuda_probe.trial import Outcome, Trial
 
 SCHEDULES = ("latest", "earliest", *(Random(seed).name for seed in range(18)))
 MOST_WITNESSES = 4
@@ -77,6 +77,7 @@ class SimExperiment:
 
     def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, measured: Measured | None = None):
         self.experiment, self.recipe, self.root = experiment, recipe, root
+        self.setup: Setup | None = None
         self._measured: Measured = {} if measured is None else measured
 
     def run(self, schedules: Sequence[str] = SCHEDULES) -> tuple[Observation, Fidelity | None]:
@@ -84,7 +85,7 @@ class SimExperiment:
         nothing = Observation(Backend("sim", torch=str(torch.__version__)))
         try:
             scenario = self._scenario()
-            setup = self._set_up()
+            setup = self.setup = self._set_up()
             key = (setup.name, setup.path, setup.layer, self.experiment.method, self.experiment.scenario, *schedules)
             if key not in self._measured:
                 self._measured[key] = self._observation(setup, scenario, schedules, nothing)
@@ -127,13 +128,14 @@ class SimExperiment:
 
     def _set_up(self) -> Setup:
         """Find the rig and the last layer at which the accessor reads what the loader writes."""
-        reasons: list[Exception] = []
+        unbuilt: list[Exception] = []
+        untold: list[Exception] = []
         candidates = []
         for name, build in self.recipe.builds(self._class()):
             try:
                 candidates.append(self._inspect(name, build))
             except CouldNotRun as reason:
-                reasons.append(reason)
+                unbuilt.append(reason)
         for candidate in sorted(candidates, key=lambda one: not one.exact):
             for layer in reversed(range(candidate.layers)):
                 setup = Setup(candidate.name, candidate.build, candidate.path, layer, candidate.fidelity, ())
@@ -141,8 +143,8 @@ class SimExperiment:
                     with self._trial(setup, Latest()) as trial:
                         return replace(setup, buffers=trial.buffers)
                 except (CouldNotRun, ShowsNothing) as reason:
-                    reasons.append(reason)
-        raise _most_telling(reasons, f"the recipe builds no {self.experiment.class_}")
+                    untold.append(reason)
+        raise _most_telling([*untold, *unbuilt], f"the recipe builds no {self.experiment.class_}")
 
     def _class(self) -> type:
         module, name = self.experiment.module, self.experiment.class_
@@ -174,16 +176,27 @@ class SimExperiment:
         machine = Machine(schedule)
         with running(machine, available=self.recipe.available):
             rig = _guarded(lambda: setup.build(machine), "cannot build")
-            found = dict(instances(rig.pool, self.recipe.package, self._class()))
-            reader = Reader(found[setup.path], self.experiment.method, self.recipe.values, self.recipe.package)
-            if not hasattr(reader.target, reader.method):
-                raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
+            reader = self._reader(rig, setup.path)
             failing = f"{reader.method} of layer {setup.layer} fails"
             yield _guarded(lambda: Trial(machine, rig, reader, setup.layer), failing)
 
+    def real_rig(self) -> tuple[Rig, Reader]:
+        """Build the rig that was set up, outside of any machine: on the GPU, of the classes that are imported now."""
+        assert self.setup is not None
+        build = dict(self.recipe.builds(self._class()))[self.setup.name]
+        rig: Rig = _guarded(lambda: build(None), "cannot build")
+        return rig, self._reader(rig, self.setup.path)
+
+    def _reader(self, rig: Rig, path: str) -> Reader:
+        found = dict(instances(rig.pool, self.recipe.package, self._class()))
+        reader = Reader(found[path], self.experiment.method, self.recipe.values, self.recipe.package)
+        if not hasattr(reader.target, reader.method):
+            raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
+        return reader
+
     def _attempt(self, setup: Setup, schedule: Schedule, scenario: Scenario) -> Outcome:
         with self._trial(setup, schedule) as trial:
-            return _guarded(lambda: trial.measure(scenario.run, raw=scenario.raw), "the scenario fails")
+            return _guarded(lambda: trial.measure(scenario), "the scenario fails")
 
     # ---------------------------------------------------------------- for people
 

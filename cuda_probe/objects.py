@@ -93,15 +93,40 @@ def arguments(
     Raises:
         UnknownArgument: a parameter has neither a default nor a value.
     """
-    given = given or {}
+    return _chosen(function.__qualname__, inspect.signature(function).parameters, values, given or {})
+
+
+def construct(class_: type, values: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """Build an object with arguments chosen by name; one that takes ``*args, **kwargs`` takes what the next one up
+    does.
+
+    Raises:
+        UnknownArgument: a parameter has neither a default nor a value.
+    """
+    parameters: dict[str, inspect.Parameter] = {}
+    for base in class_.__mro__:
+        if "__init__" not in vars(base):
+            continue
+        own = inspect.signature(vars(base)["__init__"]).parameters
+        parameters = {**own, **parameters}
+        kinds = {parameter.kind for name, parameter in own.items() if name != "self"}
+        variable = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+        if not (variable <= kinds or kinds == {inspect.Parameter.VAR_KEYWORD}):  # they may be for somebody else
+            break
+    return class_(**_chosen(class_.__qualname__, parameters, values, given))
+
+
+def _chosen(
+    name_of: str, parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in parameters.items():
         if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         if name in given:
             chosen[name] = given[name]
         elif parameter.default is parameter.empty:
             if name not in values:
-                raise UnknownArgument(f"no value for the parameter {name!r} of {function.__qualname__}")
+                raise UnknownArgument(f"no value for the parameter {name!r} of {name_of}")
             chosen[name] = values[name]
     return chosen

@@ -3,6 +3,7 @@ armed."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ import torch
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
+from cuda_probe.objects import arguments
 
 
 @dataclass(slots=True)
@@ -22,22 +24,54 @@ class Rig:
 
     ``start_load`` enqueues the load of all layers and returns the index to hand to ``set_consumer``. A loader that is
     generic (no code of the engine) copies the tensors that it is given before it signals the layer that it is given.
-    ``early`` makes the loader signal each layer before it copies it.
+    ``early`` makes the loader signal each layer before it copies it. ``layered``: the parameters by which an accessor
+    is told its layer; a generic loader knows the layer of a buffer by these alone. None: the loader is the engine's
+    and knows by itself.
     """
 
     pool: Any
     layers: int
     counter: Any
+    load_stream: Any
     fidelity: Fidelity
     start_load: Callable[[Sequence[torch.Tensor], int], int]
     early: Callable[[], AbstractContextManager[None]] | None = None
+    layered: frozenset[str] | None = None
+
+    def arrived(self, index: int, layer: int) -> Any:
+        """Return the event that the loader records once a layer of a load is there."""
+        return self.counter.events[index].load_events[layer]
 
     def set_consumer(self, index: int) -> None:
         """Let gates wait for the load with this index; -1: for none."""
         self.counter.set_consumer(index)
 
 
-Build = Callable[[Machine], Rig]
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads: a method of an object; ``values`` gives its arguments for a layer, by the names of parameters."""
+
+    target: Any
+    method: str
+    values: Callable[[int], Mapping[str, Any]]
+    package: str
+
+    def takes(self, parameters: frozenset[str]) -> bool:
+        """Tell whether the method has one of these parameters."""
+        return not parameters.isdisjoint(inspect.signature(getattr(self.target, self.method)).parameters)
+
+    def call(self, layer: int) -> Any:
+        """Call the method."""
+        function = getattr(self.target, self.method)
+        return function(**arguments(function, self.values(layer)))
+
+
+class ShowsNothing(Exception):
+    """Indicates an experiment that cannot tell right from wrong, with the reason."""
+
+
+Build = Callable[[Machine | None], Rig]
+"""On a machine, or on the GPU (None)."""
 
 
 class Recipe(Protocol):
@@ -47,8 +81,8 @@ class Recipe(Protocol):
     available: bool
     """Whether ``torch.cuda.is_available()`` says yes while the engine is imported and run."""
 
-    def importer(self, tree: Path) -> TreeImporter:
-        """Return what imports the engine from a tree."""
+    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
+        """Return what imports the engine from a tree; ``gpu``: to run on one, with its real kernels."""
 
     def prepare(self) -> None:
         """Set what modules of the engine take from one another, before any other is imported."""

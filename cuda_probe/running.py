@@ -5,41 +5,53 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cuda_probe.evidence import Backend, Observation
+from cuda_probe.evidence import Backend, Fidelity, Observation
 from cuda_probe.plan import Experiment, Plan
 from cuda_probe.recipes import recipe_for
 from cuda_probe.records import Record, Target
 
+if TYPE_CHECKING:
+    from cuda_probe.experiment import SimExperiment
+    from cuda_probe.recipe import Recipe
+
 
 def run_plan(
-    plan: Plan, tree: Path, *, schedules: Sequence[str] | None = None, tell: Callable[[str], None] = lambda line: None
+    plan: Plan,
+    tree: Path,
+    *,
+    schedules: Sequence[str] | None = None,
+    gpu: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> list[Record]:
     """Run every experiment of a plan on the classes of a tree. This executes the code of the tree.
 
     Args:
         tree: the folder that has the engine's package.
+        schedules: of the simulated device; None: twenty of them.
+        gpu: run on the GPU of this machine as well, after the simulated device.
         tell: is told the label of each experiment when it is known.
     """
     records = []
-    for record in _records(plan, tree.resolve(), schedules):
+    for record in _records(plan, tree.resolve(), schedules, gpu=gpu):
         tell(f"{record.to_json()['label']:<24} {_title(record)}")
         records.append(record)
     return records
 
 
-def _records(plan: Plan, tree: Path, schedules: Sequence[str] | None) -> Iterator[Record]:
+def _records(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool) -> Iterator[Record]:
     packages = dict.fromkeys(experiment.module.partition(".")[0] for experiment in plan.experiments)
     for package in packages:
         mine = [one for one in plan.experiments if one.module.partition(".")[0] == package]
         reason = _missing(package, tree)
         if reason is None:
-            yield from _run(mine, package, plan, tree, schedules)
+            yield from _run(mine, package, plan, tree, schedules, gpu=gpu)
         else:
             for experiment in mine:
                 target = Target(package, plan.version)
@@ -55,7 +67,13 @@ def _missing(package: str, tree: Path) -> str | None:
 
 
 def _run(
-    experiments: Sequence[Experiment], package: str, plan: Plan, tree: Path, schedules: Sequence[str] | None
+    experiments: Sequence[Experiment],
+    package: str,
+    plan: Plan,
+    tree: Path,
+    schedules: Sequence[str] | None,
+    *,
+    gpu: bool,
 ) -> Iterator[Record]:
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     from cuda_probe.dispatch import Machine, running
@@ -64,20 +82,59 @@ def _run(
 
     recipe = recipe_for(package)
     assert recipe is not None
+    measured: Measured = {}
+    sims = [SimExperiment(experiment, recipe, tree, measured) for experiment in experiments]
+
+    def record(
+        experiment: Experiment, observation: Observation, fidelity: Fidelity | None, stubs: Iterable[str]
+    ) -> Record:
+        target = Target(package, plan.version, _hashes(experiment.module, tree))
+        real = None if fidelity is None else replace(fidelity, stubs=tuple(sorted(stubs)))
+        return Record(experiment.to_json(), target, observation, real)
+
     with imported_tree(recipe.importer(tree)) as importer:
         with running(Machine(), available=recipe.available):
-            recipe.prepare()
-            for module in dict.fromkeys(experiment.module for experiment in experiments):
-                with suppress(ImportError):  # told by each experiment that needs it
-                    import_module(module)
-        measured: Measured = {}
-        for experiment in experiments:
-            sim = SimExperiment(experiment, recipe, tree, measured)
-            observation, fidelity = sim.run(schedules or SCHEDULES)
-            if fidelity is not None:
-                fidelity = replace(fidelity, stubs=tuple(sorted(importer.stubbed)))
-            target = Target(package, plan.version, _hashes(experiment.module, tree))
-            yield Record(experiment.to_json(), target, observation, fidelity)
+            _import(recipe, experiments)
+        for sim in sims:
+            yield record(sim.experiment, *sim.run(schedules or SCHEDULES), importer.stubbed)
+    if gpu:
+        with imported_tree(recipe.importer(tree, gpu=True)) as importer:
+            _import(recipe, experiments)
+            for sim in sims:
+                yield record(sim.experiment, *_on_gpu(sim), importer.stubbed)
+
+
+def _import(recipe: Recipe, experiments: Iterable[Experiment]) -> None:
+    recipe.prepare()
+    for module in dict.fromkeys(experiment.module for experiment in experiments):
+        with suppress(ImportError):  # told by each experiment that needs it
+            import_module(module)
+
+
+def _on_gpu(sim: SimExperiment) -> tuple[Observation, Fidelity | None]:
+    """Run on the GPU what the simulated run has set up."""
+    from cuda_probe.cuda import CudaExperiment, why_not
+    from cuda_probe.cuda.capability import backend
+    from cuda_probe.experiment import CouldNotRun
+    from cuda_probe.recipe import ShowsNothing
+    from cuda_probe.scenarios import SCENARIOS
+
+    nowhere = Observation(Backend("cuda", torch=""), failure=why_not())
+    if nowhere.failure is not None:
+        return nowhere, None
+    nothing = Observation(backend())
+    if sim.setup is None:
+        return replace(nothing, failure="it could not be set up on the simulated device either"), None
+    try:
+        fidelity = replace(sim.setup.fidelity, kernels="real")
+        run = CudaExperiment(sim.real_rig, sim.setup.layer, sim.setup.buffers, nothing.backend)
+        return run.run(SCENARIOS[sim.experiment.scenario]), fidelity
+    except CouldNotRun as reason:
+        return replace(nothing, failure=str(reason)), None
+    except ShowsNothing as reason:
+        return replace(nothing, doubt=str(reason)), None
+    except Exception as error:  # noqa: BLE001 -- the engine and the driver may raise anything
+        return replace(nothing, failure=f"{type(error).__name__}: {error}"[:300]), None
 
 
 def _hashes(module: str, tree: Path) -> dict[str, str]:

@@ -1,5 +1,5 @@
-"""Scenarios: ways in which a read meets a load. Each is a function of a trial that starts a load, reads, and returns
-what was seen.
+"""Scenarios: ways in which a read meets a load. Each is a function of a trial (a *stage*) that starts a load, reads,
+and returns what was seen.
 
 The first is the claim itself. The others are ways in which a gate that runs is not enough, each seen in real engines.
 """
@@ -8,39 +8,63 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 
-from cuda_probe.trial import Seen, ShowsNothing, Trial
+from cuda_probe.comparing import Seen
+from cuda_probe.recipe import Reader, Rig, ShowsNothing
+
+
+class Stage(Protocol):
+    """What scenarios are made of: a trial, on the simulated device or on a GPU. ``previous``: the index of the load
+    before."""
+
+    rig: Rig
+    reader: Reader
+    layer: int
+    previous: int
+
+    def start(self) -> int:
+        """Start a load of all layers; return the index for ``set_consumer``."""
+
+    def observe(self, *, read_on: Any = None) -> Seen:
+        """Call the accessor and read what it hands out, on the current stream or another."""
+
+    def observe_raw(self) -> Seen:
+        """Read the same buffers themselves, past the accessor."""
+
+    def overwrite(self) -> None:
+        """Launch a write of the buffers, as of a request whose rows have been given away since."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """``raw``: it reads the buffers themselves, past the accessor."""
 
-    run: Callable[[Trial], Seen]
+    run: Callable[[Stage], Seen]
     what: str
     raw: bool = False
 
 
-def _base(trial: Trial) -> Seen:
+def _base(trial: Stage) -> Seen:
     trial.rig.set_consumer(trial.start())
     return trial.observe()
 
 
-def _stale_consumer(trial: Trial) -> Seen:
+def _stale_consumer(trial: Stage) -> Seen:
     trial.start()
     trial.rig.set_consumer(trial.previous)
     return trial.observe()
 
 
-def _disarmed(trial: Trial) -> Seen:
+def _disarmed(trial: Stage) -> Seen:
     trial.start()
     trial.rig.set_consumer(-1)
     return trial.observe()
 
 
-def _never_recorded(trial: Trial) -> Seen:
+def _never_recorded(trial: Stage) -> Seen:
     forward = torch.cuda.Stream()
     trial.rig.set_consumer((trial.previous + 1) % trial.rig.counter.num_counters)
     with torch.cuda.stream(forward):
@@ -49,14 +73,14 @@ def _never_recorded(trial: Trial) -> Seen:
     return seen
 
 
-def _other_stream(trial: Trial) -> Seen:
+def _other_stream(trial: Stage) -> Seen:
     gated, reading = torch.cuda.Stream(), torch.cuda.Stream()
     trial.rig.set_consumer(trial.start())
     with torch.cuda.stream(gated):
         return trial.observe(read_on=reading)
 
 
-def _other_stream_joined(trial: Trial) -> Seen:
+def _other_stream_joined(trial: Stage) -> Seen:
     gated, reading = torch.cuda.Stream(), torch.cuda.Stream()
     trial.rig.set_consumer(trial.start())
     with torch.cuda.stream(gated):
@@ -65,7 +89,7 @@ def _other_stream_joined(trial: Trial) -> Seen:
         return trial.observe(read_on=reading)
 
 
-def _captured(trial: Trial) -> Seen:
+def _captured(trial: Stage) -> Seen:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         seen = trial.observe()
@@ -74,7 +98,7 @@ def _captured(trial: Trial) -> Seen:
     return seen
 
 
-def _captured_waited(trial: Trial) -> Seen:
+def _captured_waited(trial: Stage) -> Seen:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         seen = trial.observe()
@@ -84,14 +108,14 @@ def _captured_waited(trial: Trial) -> Seen:
     return seen
 
 
-def _early_complete(trial: Trial) -> Seen:
+def _early_complete(trial: Stage) -> Seen:
     if trial.rig.early is None:
         raise ShowsNothing("the recipe cannot make this loader signal early")
     with trial.rig.early():
         return _base(trial)
 
 
-def _load_over_write(trial: Trial) -> Seen:
+def _load_over_write(trial: Stage) -> Seen:
     forward = torch.cuda.Stream()
     with torch.cuda.stream(forward):
         trial.overwrite()
@@ -101,7 +125,7 @@ def _load_over_write(trial: Trial) -> Seen:
     return trial.observe()
 
 
-def _load_over_write_fenced(trial: Trial) -> Seen:
+def _load_over_write_fenced(trial: Stage) -> Seen:
     forward = torch.cuda.Stream()
     with torch.cuda.stream(forward):
         trial.overwrite()
@@ -109,18 +133,18 @@ def _load_over_write_fenced(trial: Trial) -> Seen:
     return _base(trial)
 
 
-def _ungated(trial: Trial) -> Seen:
+def _ungated(trial: Stage) -> Seen:
     trial.rig.set_consumer(trial.start())
     return trial.observe_raw()
 
 
-def _after_the_load(trial: Trial) -> Seen:
+def _after_the_load(trial: Stage) -> Seen:
     trial.rig.set_consumer(trial.start())
     torch.cuda.synchronize()
     return trial.observe_raw()
 
 
-def _wrong_layer(trial: Trial) -> Seen:
+def _wrong_layer(trial: Stage) -> Seen:
     if trial.layer == 0:
         raise ShowsNothing("there is no layer before the first")
     trial.rig.set_consumer(trial.start())

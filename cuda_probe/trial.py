@@ -6,42 +6,20 @@ The accessor is called over poison, over what a finished load brought (that is *
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
 
+from cuda_probe.comparing import POISON, Seen, differing, poison, raw_bytes
 from cuda_probe.dispatch import Machine
-from cuda_probe.dispatch.tensors import raw_bytes
 from cuda_probe.loading import kernel_calls
-from cuda_probe.objects import arguments, tensors
-from cuda_probe.recipe import Rig
+from cuda_probe.objects import tensors
+from cuda_probe.recipe import Reader, Rig, ShowsNothing
+from cuda_probe.scenarios import Scenario
 from cuda_probe.sim import Operation, Race, Stream, path
-
-POISON = 0xD7
-
-Seen = list[torch.Tensor]
-
-
-class ShowsNothing(Exception):
-    """Indicates an experiment that cannot tell right from wrong, with the reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """What reads: a method of an object; ``values`` gives its arguments for a layer, by the names of parameters."""
-
-    target: Any
-    method: str
-    values: Callable[[int], Mapping[str, Any]]
-    package: str
-
-    def call(self, layer: int) -> Any:
-        """Call the method."""
-        function = getattr(self.target, self.method)
-        return function(**arguments(function, self.values(layer)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +53,10 @@ class Trial:
             machine.memory.mark(tensor, name)
             self._buffers[self._key(tensor)] = (name, tensor)
 
+        if rig.layered is not None and not reader.takes(rig.layered):
+            raise ShowsNothing(
+                f"{reader.method} is told no layer, and only the loader of the engine knows that of its buffers"
+            )
         self._poison()
         begin = len(machine.device.operations)
         poisoned = self.observe()
@@ -90,7 +72,7 @@ class Trial:
         self._right, self._right_raw = self.observe(), self.observe_raw()
         machine.device.synchronize()
         rig.set_consumer(-1)
-        self._due = _differing(self._right, poisoned)
+        self._due = differing(self._right, poisoned)
         self._poison()
         if self._due == 0:
             raise ShowsNothing(f"the loader writes nothing of layer {layer} that {reader.method} reads")
@@ -106,18 +88,19 @@ class Trial:
         """Start a load of all layers; return the index for ``set_consumer``."""
         return self.rig.start_load([self._buffers[key][1] for key in self._touched], self.layer)
 
-    def observe(self, *, layer: int | None = None, read_on: Stream | None = None, reader: Reader | None = None) -> Seen:
+    def observe(self, *, read_on: Stream | None = None) -> Seen:
         """Call the accessor and read what it hands out; kernels that cannot run here read the buffers that they were
         given."""
-        reader = reader or self.reader
         by_kernels: Seen = []
         with kernel_calls(lambda name, args, kwargs: self._opaque_kernel(name, (args, kwargs), by_kernels)):
-            result = reader.call(self.layer if layer is None else layer)
-        handed_out = [tensor for _, tensor in tensors(result, reader.package)]
+            result = self.reader.call(self.layer)
+        handed_out = [tensor for _, tensor in tensors(result, self.reader.package)]
         if by_kernels:  # what such a kernel would have filled holds nothing
             handed_out = [tensor for tensor in handed_out if self._key(tensor) in self._buffers]
         with self.machine.device.stream(read_on):
-            return by_kernels + [self.machine.read(tensor, f"consumer of {reader.method}") for tensor in handed_out]
+            return by_kernels + [
+                self.machine.read(tensor, f"consumer of {self.reader.method}") for tensor in handed_out
+            ]
 
     def observe_raw(self) -> Seen:
         """Read the same buffers themselves, past the accessor."""
@@ -132,15 +115,15 @@ class Trial:
 
     # ---------------------------------------------------------------- measuring
 
-    def measure(self, scenario: Callable[[Trial], Seen], *, raw: bool = False) -> Outcome:
-        """Run a scenario and compare what it has seen; ``raw``: it reads the buffers themselves."""
+    def measure(self, scenario: Scenario) -> Outcome:
+        """Run a scenario and compare what it has seen."""
         device = self.machine.device
         begin, noted = len(device.operations), len(device.notes)
-        seen = scenario(self)
+        seen = scenario.run(self)
         device.synchronize()
         operations = tuple(device.operations[begin:])
         return Outcome(
-            wrong=_differing(seen, self._right_raw if raw else self._right),
+            wrong=differing(seen, self._right_raw if scenario.raw else self._right),
             due=self._due,
             races=tuple(race for race in device.races if race.second.number >= begin and self._concerns(race)),
             path=_proof(operations, set(self._touched)),
@@ -153,8 +136,7 @@ class Trial:
 
     def _poison(self) -> None:
         with self.machine.outside():
-            for _, tensor in self._buffers.values():
-                raw_bytes(tensor).fill_(POISON)
+            poison(tensor for _, tensor in self._buffers.values())
 
     def _key(self, tensor: torch.Tensor) -> int:
         return self.machine.memory.access(tensor, write=False).key
@@ -177,16 +159,6 @@ class Trial:
 def _copy_all(targets: Sequence[torch.Tensor], sources: Sequence[torch.Tensor]) -> None:
     for target, source in zip(targets, sources, strict=True):
         target.copy_(source)
-
-
-def _differing(left: Seen, right: Seen) -> int:
-    """Count the bytes that differ."""
-    pairs = zip(left, right, strict=True)
-    return sum(int((_bytes(one) != _bytes(other)).sum()) for one, other in pairs)
-
-
-def _bytes(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.contiguous().flatten().view(torch.uint8)
 
 
 # proof(l, r) <- the last copy into a buffer l, the first read r of it launched later, before(l, r)

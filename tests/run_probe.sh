@@ -7,4 +7,5 @@ mkdir -p "$out"
 "$BIN/bufgate" probe run "$out/plan.json" --tree fixtures/engine --execute -o "$out/evidence.json"
 [ $? -le 1 ] || exit 2
 "$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json" || exit 2
-echo "report with labels: $out/probed.json; evidence: $out/evidence.json"
+"$BIN/python" -m cuda_probe picture "$out/evidence.json" -o "$out/evidence.html" || exit 2
+echo "report with labels: $out/probed.json; evidence: $out/evidence.json; pictures: $out/evidence.html"

@@ -152,15 +152,20 @@ class _Ways:
 
     def __init__(self, report: Plain):
         self._callers: dict[str, list[tuple[Plain, Plain]]] = {}  # method -> call sites that bind to it
+        self._own_callers: dict[tuple[str, str], dict[str, None]] = {}  # class, method -> methods that call it on self
         self._classes: set[str] = set()
         for site in report["sites"]:
             for binding in site["bindings"]:
                 self._classes.update(binding["classes"])
+                if site["receiver"] == "self":
+                    for class_ in binding["classes"]:
+                        self._own_callers.setdefault((class_, site["name"]), {})[_last(site["function"])] = None
                 if site["kind"] == "call" and binding["method"]:
                     self._callers.setdefault(binding["method"], []).append((site, binding))
                     self._classes.add(_class_of(binding["method"]))
 
-    # entry(o, m) <- gate on o held at a call of o.m
+    # entry(o, m) <- gate on o held at a call of o.m, m public
+    # entry(o, n) <- entry(o, m), m private, o.n calls self.m
     # entry(o, m) <- gate on o held in the body of o.m
     # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m
     def entries(self, site: Plain, binding: Plain) -> list[_Entry]:
@@ -172,7 +177,8 @@ class _Ways:
             method = _last(site["function"]) if inside in self._classes else ""
         direct = [class_ for class_ in binding["classes"] if _last(class_) in owners]
         if method and direct:
-            return [_Entry(class_, method, tuple(sorted(binding["objects"]))) for class_ in direct]
+            objects = tuple(sorted(binding["objects"]))
+            return [_Entry(class_, way, objects) for class_ in direct for way in self._public(method, class_)]
         if _last(inside) in owners and inside in self._classes:
             return [_Entry(inside, _last(site["function"]), ())]
         return [
@@ -180,6 +186,19 @@ class _Ways:
             for caller, bound in self._callers.get(site["function"], ())
             if _last(_class_of(caller["function"])) in owners and set(bound["objects"]) & set(binding["objects"])
         ]
+
+    def _public(self, method: str, class_: str) -> list[str]:
+        """Return the public methods by which a method is reached on the same object: itself, or those that call it
+        there."""
+        found, todo = dict.fromkeys([method]), [method]
+        while todo:
+            name = todo.pop()
+            if name.startswith("_"):
+                del found[name]
+                fresh = [caller for caller in self._own_callers.get((class_, name), ()) if caller not in found]
+                found |= dict.fromkeys(fresh)
+                todo += fresh
+        return list(found)
 
 
 def _last(name: str) -> str:
@@ -202,7 +221,7 @@ class Agreement:
 
 
 def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agreement]:
-    """Return the report with a label at each finding that was probed, and how far both agree.
+    """Return the report with the labels of each finding that was probed, one a place, and how far both agree.
 
     Raises:
         UsageError: one of them is not what it should be, the evidence is of another report, or says more than it holds.
@@ -212,7 +231,12 @@ def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agre
     records = [record for record in evidence["records"] if record["experiment"]["scenario"] == "base"]
     for record in evidence["records"]:
         _require_honest(record)
-    labels = {record["experiment"]["finding"]: record["label"] for record in records if record["experiment"]["finding"]}
+    labels: dict[str, str] = {}
+    for record in records:
+        if (
+            finding := record["experiment"]["finding"]
+        ) is not None:  # each place has its own label: they never become one
+            labels[finding] = f"{labels[finding]}; {record['label']}" if finding in labels else record["label"]
     foreign = set(labels) - {finding["fingerprint"] for finding in report["findings"]}
     if foreign:
         raise UsageError(f"the evidence is of another report: this one has no finding {min(foreign)}")

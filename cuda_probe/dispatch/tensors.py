@@ -81,10 +81,5 @@ def byte_ranges(tensor: torch.Tensor) -> tuple[Range, ...]:
     return ranges((start, start + block) for start in starts)
 
 
-def raw_bytes(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the whole storage of a tensor as bytes; the same memory."""
-    return torch.empty(0, dtype=torch.uint8).set_(tensor.untyped_storage())
-
-
 def _key(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage().data_ptr())

@@ -36,7 +36,7 @@ class MiniKV:
     package = "minikv"
     available = True
 
-    def importer(self, tree: Path) -> TreeImporter:
+    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Execute every module."""
         return TreeImporter(tree, "minikv", ("minikv",))
 
@@ -53,13 +53,13 @@ class MiniKV:
         rows = torch.arange(ROWS)
         return {"layer_id": layer, "layer": SimpleNamespace(layer_id=layer), "loc": rows, "rows": rows}
 
-    def _build(self, options: Mapping[str, Any], machine: Machine) -> Rig:
+    def _build(self, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         configurator = import_module("minikv.configurator")
         allocator = configurator.make_allocator(configurator.ModelConfig(**options))
         controller = import_module("minikv.controller").CacheController(allocator)
         torch.manual_seed(0)
         for _, tensor in tensors(controller.mem_pool_host, "minikv"):
-            if not machine.memory.holds(tensor):
+            if not (tensor.is_cuda if machine is None else machine.memory.holds(tensor)):
                 tensor.normal_()
 
         def start_load(_: Sequence[torch.Tensor], __: int) -> int:
@@ -88,4 +88,6 @@ class MiniKV:
 
         counter = controller.layer_done_counter
         fidelity = Fidelity("real-init", "real", "real-controller", "real")
-        return Rig(allocator.get_kvcache(), controller.layer_num, counter, fidelity, start_load, early)
+        return Rig(
+            allocator.get_kvcache(), controller.layer_num, counter, controller.load_stream, fidelity, start_load, early
+        )

@@ -16,15 +16,16 @@ from typing import Any
 
 import torch
 
+from cuda_probe.comparing import raw_bytes
 from cuda_probe.dispatch import Machine
-from cuda_probe.dispatch.tensors import raw_bytes
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
 from cuda_probe.loading.stubs import StubModule
-from cuda_probe.objects import arguments
+from cuda_probe.objects import construct
 from cuda_probe.recipe import Build, Rig
 
 LAYERS, PAGE, ROWS = 4, 64, 256
+LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
 
 FOCUS = (
     "sglang.srt.mem_cache",
@@ -40,6 +41,9 @@ FOCUS = (
     "sglang.srt.layers.quantization.fp4_kv_cache_quant_method",
     "sglang.srt.layers.quantization.kv_cache_quant_method",
     "sglang.srt.layers.quantization.kvfp4_tensor",
+    "sglang.srt.layers.cp.utils",
+    "sglang.srt.hardware_backend.npu.memory_pool_npu",
+    "sglang.srt.hardware_backend.npu.dsv4.dsv4_memory_pool",
     "sglang.kernels.ops.kvcache",
     "sglang.kernels.ops.attention.dsv4.kv_layout",
 )
@@ -91,6 +95,21 @@ V4: Mapping[str, Any] = {
     "size": 512,
     "swa_size": 512,
 }
+MINIMAX: Mapping[str, Any] = {
+    "idx_head_dim": 16,
+    "dense_layer_ids": [0, 1],
+    "sparse_layer_ids": [2, 3],
+    "disable_value_sparse_layer_ids": [2, 3],
+    "start_layer": 0,
+    "end_layer": LAYERS,
+}
+QSA: Mapping[str, Any] = {
+    "qsa_index_kv_heads": 1,
+    "qsa_index_head_dim": 128,
+    "qsa_compress_ratio": 4,
+    "qsa_token_topk": 64,
+    "num_request_slots": 4,
+}
 
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "HybridLinearKVPool": ({}, MLA, DSA),
@@ -100,6 +119,23 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "HiSparseC4DevicePool": (V4,),
     "MiniMaxM3Nvfp4IndexKPool": ({"page_size": 128, "head_dim": 128},),
     "MiniMaxM3Nvfp4MainKVPool": ({"page_size": 128, "head_dim": 128},),
+    "MiniMaxM3Nvfp4KVPool": (
+        {
+            **MINIMAX,
+            "dense_layer_ids": [],
+            "sparse_layer_ids": [0, 1, 2, 3],
+            "disable_value_sparse_layer_ids": [0, 1, 2, 3],
+            "page_size": 128,
+            "head_dim": 128,
+            "idx_head_dim": 128,
+        },
+    ),
+    "MiniMaxSparseKVPool": (MINIMAX,),
+    "NPUMiniMaxSparseKVPool": (MINIMAX,),
+    "DSV4NPUTokenToKVPool": (V4,),
+    "QSATokenToKVPool": (QSA,),
+    "LayerSplitDSATokenToKVPool": ({"layer_shard_rank": 0, "layer_shard_size": 2},),
+    "MHATokenToKVPoolMXFP8": ({"head_dim": 32, "v_head_dim": 32},),
 }
 """What the constructor of a class wants otherwise, once a configuration."""
 
@@ -120,9 +156,9 @@ class SGLang:
     package = "sglang"
     available = False
 
-    def importer(self, tree: Path) -> TreeImporter:
+    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Execute the memory pools, the cache controller, and what these need."""
-        return TreeImporter(tree, "sglang", FOCUS, absent=("triton",))
+        return TreeImporter(tree, "sglang", FOCUS, absent=() if gpu else ("triton",))
 
     def prepare(self) -> None:
         """Answer what pools ask of the running server: one rank of one, everything else off."""
@@ -162,8 +198,8 @@ class SGLang:
             "page_indices": torch.tensor([[1, 2]], dtype=torch.int32),
         }
 
-    def _build(self, class_: type, options: Mapping[str, Any], machine: Machine) -> Rig:
-        pool: Any = class_(**arguments(class_.__init__, CONSTRUCTOR, options))  # type: ignore[misc]
+    def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
+        pool: Any = construct(class_, CONSTRUCTOR, options)
         counter = import_module("sglang.srt.managers.cache_controller").LayerDoneCounter(LAYERS)
         pool.register_layer_transfer_counter(counter)
         load_stream = torch.cuda.Stream()
@@ -187,7 +223,7 @@ class SGLang:
                 completes.pop()
 
         fidelity = Fidelity("real-init", "real", "generic-copy", "opaque-stub")
-        return Rig(pool, LAYERS, counter, fidelity, start_load, early)
+        return Rig(pool, LAYERS, counter, load_stream, fidelity, start_load, early, LAYERED)
 
 
 def _in_order(complete: Callable[[int], None], copy: Callable[[int], None]) -> None:
@@ -225,6 +261,9 @@ class _Context:
         if name.startswith("__"):
             raise AttributeError(name)
         return 1 if name.endswith("_size") else 0 if name.endswith("_rank") else _Context()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _Context()
 
     def __bool__(self) -> bool:
         return False

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from auditor.errors import ReleaseUnavailable
-from tests.probed_releases import CASES, probed
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("torch", reason="PyTorch is not installed (make probe installs it)")
+
+from tests.probed_releases import CASES, probed  # needs PyTorch
 
 pytestmark = [pytest.mark.corpus, pytest.mark.xdist_group("probe")]
 

@@ -77,6 +77,7 @@ def test_wheel_holds_exactly_the_packages_and_their_data(tree: Path, built: Buil
     data.append(tree / "docs" / "checks.md")
     expected = {file.relative_to(tree).as_posix() for file in code}
     expected |= {f"auditor/_data/{file.relative_to(tree).as_posix()}" for file in data}
+    expected |= {file.relative_to(tree).as_posix() for file in (tree / "cuda_probe").rglob("*.cu")}
     expected |= {"auditor/py.typed"} if (tree / "auditor/py.typed").is_file() else set()
     info = f"bufgate-{auditor.__version__}.dist-info"
     expected |= {f"{info}/{file}" for file in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}

@@ -62,6 +62,18 @@ def test_the_exit_status_says_what_was_found(tmp_path, entries, status):
     assert len(json.loads(out.read_text())["records"]) == len(entries)
 
 
+def test_without_a_gpu_the_gpu_is_told_apart(tmp_path):
+    """The simulated device has run, the GPU has not: two records, two labels."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    out = tmp_path / "evidence.json"
+    done = command("run", plan_of(tmp_path, GATED), "--tree", ENGINE, "--execute", "--gpu", "-o", out)
+    assert done.returncode == 2
+    labels = [record["label"] for record in json.loads(out.read_text())["records"]]
+    assert labels == ["ordered on sim", "could not run: no GPU: torch.cuda.is_available() says no"]
+
+
 def test_a_record_can_be_run_again(tmp_path):
     """By default under the witness of its race."""
     pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -29,6 +29,7 @@ def site(
 ) -> dict[str, Any]:
     line = changes.pop("line", 5)
     one = {"id": f"e/outer.py:{line}", "path": "e/outer.py", "line": line, "kind": kind, "role": "product"}
+    one |= {"receiver": changes.pop("receiver", "pool"), "name": changes.pop("name", "get")}
     return {**one, "function": function, "bindings": list(bindings), **changes}
 
 
@@ -100,6 +101,16 @@ def test_a_raw_read_is_tested_through_the_method_that_leads_to_it() -> None:
     assert entries(plan) == [(OUTER, "get", [])]
 
 
+def test_a_private_method_is_tested_through_those_that_call_it() -> None:
+    """The gate may be in the public one."""
+    private = binding(classes=[OUTER], method=f"{OUTER}._get", objects=["e/conf.py:3"])
+    called = site(private, receiver="self", name="_get")
+    assert entries(probe_plan(report(called))) == [(OUTER, "get", ["e/conf.py:3"])]
+    plan = probe_plan(report(site(private, function="e.model.f", name="_get")))
+    assert entries(plan) == []
+    assert plan["skipped"]
+
+
 def test_a_certificate_without_a_way_in_is_told() -> None:
     """A raw read in a function of no pool."""
     plan = probe_plan(report(site(binding(method=""), function="e.backend.forward", kind="attribute")))
@@ -161,6 +172,13 @@ def test_a_label_gets_to_its_finding() -> None:
     assert before == kept
     assert agreement.counts == {("ungated", "confirmed"): 1}
     assert agreement.disagreements == ()
+
+
+def test_labels_of_several_places_stand_side_by_side() -> None:
+    """A simulated device and a GPU are never made one word."""
+    both = evidence(record("confirmed", "confirmed on sim"), record("could-not-run", "could not run: no GPU"))
+    merged, _ = merge_evidence(report(findings=(finding(),)), both)
+    assert merged["findings"][0]["confirmation"] == "confirmed on sim; could not run: no GPU"
 
 
 def test_disagreements_are_listed() -> None:

@@ -1,0 +1,145 @@
+"""Pictures of evidence: the streams of one run as lanes, what each launched from left to right, the edges between
+them, and the one that is missing. Pure functions from records (JSON) to SVG and HTML; everything that came from the
+engine is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+Plain = Mapping[str, Any]
+
+LANE, STEP, LEFT, TOP, BOX = 64, 118, 84, 34, 30
+LONGEST = 15
+"""Characters of a name in a box; the whole name and the places are in its tooltip."""
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1d2430; --paper: #fff; --line: #c4cad4; --copy: #dbe9ff; --kernel: #ffe9cc;
+  --sync: #eceff3; --good: #0a7d43; --bad: #c4262e; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ef; --paper: #161a21; --line: #4a5260; --copy: #1f3a63;
+  --kernel: #5c4218; --sync: #2c333e; --good: #4fc98a; --bad: #ff6b72; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 72rem;
+  margin: 2rem auto; padding: 0 1rem }
+h1 { font-size: 1.4rem } h2 { font-size: 1.05rem; margin: 2rem 0 .2rem; overflow-wrap: anywhere }
+p { margin: .2rem 0 }
+.confirmed { color: var(--bad) } .ordered { color: var(--good) } figure { margin: .6rem 0; overflow-x: auto }
+svg text { font: 11px system-ui, sans-serif; fill: var(--ink) } svg .lane, svg rect { stroke: var(--line) }
+svg .copy { fill: var(--copy) } svg .kernel { fill: var(--kernel) } svg .record, svg .wait { fill: var(--sync) }
+svg .edge { stroke: var(--ink); fill: none } svg .proof { stroke: var(--good); stroke-width: 2 }
+svg .missing { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 6 4; fill: none }
+svg .missing-text { fill: var(--bad) } svg .marked { stroke: var(--bad); stroke-width: 2 }
+svg .proved { stroke: var(--good); stroke-width: 2 }
+"""
+
+
+def page(records: Sequence[Plain]) -> str:
+    """Return an HTML page, complete in itself, with a picture of each record."""
+    sections = "\n".join(_section(record) for record in records)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Evidence of the probe</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head><body>\n'
+        f"<h1>Evidence of the probe</h1>\n{sections}\n</body></html>\n"
+    )
+
+
+def _section(record: Plain) -> str:
+    one, trials = record["experiment"], record["trials"]
+    name = f"{one.get('class', '')}.{one.get('method', '')}"
+    lines = [f"<h2>{escape(name)} · {escape(one['scenario'])}</h2>"]
+    lines.append(f'<p class="{escape(record["verdict"])}"><b>{escape(record["label"])}</b></p>')
+    if trials["trials"]:
+        where = f"layer {record['layer']} of {', '.join(record['buffers'])}"
+        seen = f"wrong bytes in {trials['wrong']} of {trials['trials']} schedules, a race in {trials['raced']}"
+        lines.append(f"<p>{escape(where)}: {seen}</p>")
+    for race in record["races"]:
+        told = f"{race['kind']} of {race['buffer']}: {race['missing_edge']}"
+        if race["witness"]:
+            told += f"; under {race['witness']} {race['witness_wrong']} of {race['bytes']} bytes are wrong"
+        lines.append(f"<p>{escape(told)}</p>")
+    if record["timeline"]["operations"]:
+        lines.append(f"<figure>{svg(record)}</figure>")
+    return "\n".join(lines)
+
+
+def svg(record: Plain) -> str:
+    """Return the timeline of a record: what is in no edge, race or proof is counted, not drawn."""
+    columns = _columns(record)
+    place = {operation["number"]: position for position, (operation, _) in enumerate(columns)}
+    lanes = {agent: row for row, agent in enumerate(sorted({operation["agent"] for operation, _ in columns}))}
+    width, height = LEFT + STEP * len(columns) + 20, TOP + LANE * len(lanes) + 16
+    proof = [operation["number"] for operation in record["path"]]
+    racing = {race[side]["number"] for race in record["races"] for side in ("first", "second")}
+
+    def point(number: int) -> tuple[float, float]:
+        operation = columns[place[number]][0]
+        return LEFT + STEP * place[number], TOP + LANE * lanes[operation["agent"]]
+
+    parts = [
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'xmlns="http://www.w3.org/2000/svg"><title>{escape(record["label"])}</title>',
+        '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto" '
+        'markerUnits="userSpaceOnUse"><path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>',
+    ]
+    for agent, row in lanes.items():
+        y = TOP + LANE * row + BOX / 2
+        parts.append(f'<line class="lane" x1="{LEFT - 8}" x2="{width}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<text x="4" y="{y + 4}">{escape(agent)}</text>')
+    for number in place:
+        operation, more = columns[place[number]]
+        kind = "marked" if number in racing else "proved" if number in proof else ""
+        parts.append(_box(operation, more, *point(number), kind))
+    for edge in record["timeline"]["edges"]:
+        if edge["before"] in place and edge["after"] in place:
+            proved = edge["before"] in proof and edge["after"] in proof
+            parts.append(_arrow(point(edge["before"]), point(edge["after"]), "edge proof" if proved else "edge"))
+    for race in record["races"]:
+        first, second = race["first"]["number"], race["second"]["number"]
+        if first in place and second in place:
+            parts.append(_arrow(point(first), point(second), "missing"))
+            x, y = (point(first)[0] + point(second)[0]) / 2 + STEP / 2, (point(first)[1] + point(second)[1]) / 2
+            parts.append(f'<text class="missing-text" x="{x + 14}" y="{y + BOX / 2 + 12}">no order</text>')
+    return "".join([*parts, "</svg>"])
+
+
+def _columns(record: Plain) -> list[tuple[Plain, int]]:
+    """Return the operations to draw, each with how many of its stream were left out before it."""
+    drawn = {operation["number"] for operation in record["path"]}
+    drawn |= {race[side]["number"] for race in record["races"] for side in ("first", "second")}
+    drawn |= {edge[end] for edge in record["timeline"]["edges"] for end in ("before", "after")}
+    operations = record["timeline"]["operations"]
+    for race in record["races"]:  # the signal that nobody waited for
+        later = [one for one in operations if one["number"] > race["first"]["number"]]
+        signals = (one for one in later if one["agent"] == race["first"]["agent"] and one["kind"] == "record")
+        drawn |= {one["number"] for one in [next(signals, None)] if one}
+    left_out: dict[str, int] = {}
+    columns = []
+    for operation in operations:
+        if operation["number"] in drawn:
+            columns.append((operation, left_out.pop(operation["agent"], 0)))
+        else:
+            left_out[operation["agent"]] = left_out.get(operation["agent"], 0) + 1
+    return columns
+
+
+def _box(operation: Plain, more: int, x: float, y: float, kind: str) -> str:
+    whole = operation["name"]
+    name = whole if len(whole) <= LONGEST else whole[: LONGEST - 1] + "…"
+    head = f"#{operation['number']} {operation['kind']} {operation['name']} on {operation['agent']}"
+    told = "\n".join([head, *operation["site"]])
+    before = f'<text x="{x - 14}" y="{y - 4}">+{more}</text>' if more else ""
+    return (
+        f"{before}<g><title>{escape(told)}</title>"
+        f'<rect class="{escape(operation["kind"])} {kind}" x="{x}" y="{y}" rx="4" '
+        f'width="{STEP - 16}" height="{BOX}"/><text x="{x + 5}" y="{y + 13}">{escape(operation["kind"])}</text>'
+        f'<text x="{x + 5}" y="{y + 25}">{escape(name)}</text></g>'
+    )
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], kind: str) -> str:
+    """Draw from the lower or upper edge of one box to that of the other."""
+    down = end[1] > start[1]
+    x1, y1 = start[0] + STEP - 30, start[1] + (BOX if down else 0)
+    x2, y2 = end[0] + 12, end[1] + (0 if down else BOX)
+    middle = (y1 + y2) / 2
+    return f'<path class="{kind}" marker-end="url(#tip)" d="M{x1} {y1} C{x1} {middle} {x2} {middle} {x2} {y2}"/>'
