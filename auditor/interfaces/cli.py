@@ -29,7 +29,6 @@ from auditor.interfaces.setup import completion, init
 SECTIONS = (
     ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),
     ("Look inside", ("graph", "rules", "doctor")),
-    ("Set up", ("config",)),
     ("Test by running", ("probe",)),
     ("Set up", ("init", "config", "completion")),
 )
