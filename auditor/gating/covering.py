@@ -29,7 +29,8 @@ OTHER = "other objects only"
 class Covering:
     """Answers for a point of a frame."""
 
-    def __init__(self, graph: CallGraph, held: HeldGates, armed: Armed) -> None:
+    def __init__(self, graph: CallGraph, held: HeldGates, armed: Armed, first_layers: frozenset[str]) -> None:
+        self._first_layers = first_layers
         self._graph = graph
         self._held = held
         self._armed = armed
@@ -63,9 +64,9 @@ class Covering:
             dead = [one for one in states if one.kind not in ("armed", "unclear")]
             if dead:
                 return False, dead[0].why
-            if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer)[0]:
+            if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer, self._first_layers)[0]:
                 return None, ORDER
-        return covers(gate.layer, layer)
+        return covers(gate.layer, layer, self._first_layers)
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
         """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or

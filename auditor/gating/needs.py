@@ -27,11 +27,12 @@ from auditor.gating.held import (
     receiver_path,
 )
 from auditor.gating.joins import Joins
-from auditor.gating.storage import is_storage
-from auditor.gating.symbols import EVERY, SOME, Path, path_of
+from auditor.gating.picking import Picking
+from auditor.gating.storage import first_layers, is_storage
+from auditor.gating.symbols import SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
-from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Handle, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import Assumption, EngineSpec, matcher
 
@@ -70,8 +71,9 @@ class Needs:
         self.is_buffer = is_storage(linker, spec)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
-        self._tracer = Tracer(graph, spec, self._arrive)
-        self._covering = Covering(graph, held, armed)
+        self._tracer = Tracer(graph, spec, held, self._cover)
+        self._picking = Picking(graph)
+        self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
         self._summaries: dict[FrameKey, Summary] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
@@ -194,6 +196,7 @@ class Needs:
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
         code = frame.code
         place = Place(code.path, one.at.line, one.at.column, code.name)
+        picked = self._picking.layer(key, one.base)
         owners = [key[1]] if key[1] is not None and one.base == 0 else instances(self._linker, frame, one.base, block)
         for owner in sorted(owners, key=repr):
             if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
@@ -208,7 +211,7 @@ class Needs:
                 one.dst,
                 Handle(
                     Buffer(owner, one.name),
-                    EVERY,
+                    picked,
                     False,
                     place,
                     (touch,),
@@ -283,11 +286,11 @@ class Needs:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
 
-    def _arrive(self, key: FrameKey, handle: Handle, source: int, join: int) -> Handle:
-        """A handle that comes to a join: whatever reads it there is behind the gates of the path it came by."""
+    def _cover(self, handle: Handle, held: Held) -> Handle:
+        """A handle that goes on from where ``held`` is held: who reads it later is behind the gate that covers it."""
         if handle.gate is not None:
             return handle
-        gate, _ = self._covering.judge(self._held.along(key, source, join), handle.layer, handle.bound)
+        gate, _ = self._covering.judge(held, handle.layer, handle.bound)
         return handle if gate is None else replace(handle, gate=gate)
 
     def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:

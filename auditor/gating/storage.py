@@ -1,13 +1,15 @@
-"""Which attributes are guarded storage: those that the pack names, and those that an accessor hands out and a loader
-carries (DESIGN.md §2.10). What only an accessor hands out is not loaded: scratch, rings of requests.
+"""What attributes are, by their names. Guarded storage: those that the pack names, and those that an accessor hands out
+and a loader carries (DESIGN.md §2.10); what only an accessor hands out is not loaded: scratch, rings of requests. First
+layers: those that hold where the layers of an object begin.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
-from auditor.facts import Attr, Build, Call, Declare, Item, Phi, Return, Value
+from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
+from auditor.gating.symbols import FIRST_LAYER
 from auditor.link import Code, Linker
 from auditor.spec import EngineSpec, matcher
 
@@ -17,6 +19,30 @@ def is_storage(linker: Linker, spec: EngineSpec) -> Callable[[str], bool]:
     named = matcher(spec.buffers)
     derived = _handed_out(linker, spec) & _carried(linker, spec)
     return functools.cache(lambda name: name in derived or named(name) is not None)
+
+
+def first_layers(linker: Linker) -> frozenset[str]:
+    """The names of attributes that hold an object's first layer: ``start_layer``, and what is set from one."""
+    found = set(FIRST_LAYER)
+    stores = [(code, one) for code in linker.codes.values() for one in _own_stores(code)]
+    while True:
+        new = {one.name for code, one in stores if one.name not in found and _is_named(code, one.value, found)}
+        if not new:
+            return frozenset(found)
+        found |= new
+
+
+def _own_stores(code: Code) -> Iterator[SetAttr]:
+    if code.owner and code.facts.name == "__init__":
+        for block in code.facts.blocks:
+            yield from (one for one in block.instructions if isinstance(one, SetAttr) and one.base == 0)
+
+
+def _is_named(code: Code, value: Value, names: Collection[str]) -> bool:
+    one = code.defined.get(value)
+    if isinstance(one, Phi):  # ``start_layer or 0``
+        return any(_is_named(code, choice, names) for _, choice in one.choices if choice != value)
+    return isinstance(one, Param | Attr) and one.name in names
 
 
 def _handed_out(linker: Linker, spec: EngineSpec) -> frozenset[str]:

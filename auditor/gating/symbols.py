@@ -9,7 +9,7 @@ number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -264,12 +264,13 @@ def _replace(atom: Atom, argument: Callable[[str], Layer | None], mark: str) -> 
     return Layer(((Derived(f"{mark}{atom}", tuple(sorted(given.roots()))), 1),))
 
 
-def without_first_layer(layer: Layer) -> Layer:
-    """``layer`` freed of "minus the first layer of some object": a local index made global."""
+def without_first_layer(layer: Layer, names: Collection[str] = FIRST_LAYER) -> Layer:
+    """``layer`` freed of "minus the first layer of some object": a local index made global. ``names``: of attributes
+    that hold a first layer."""
     kept = tuple(
         (atom, factor)
         for atom, factor in layer.terms
-        if not (isinstance(atom, Path) and atom.names[-1:] and atom.names[-1] in FIRST_LAYER and factor < 0)
+        if not (isinstance(atom, Path) and atom.names[-1:] and atom.names[-1] in names and factor < 0)
     )
     return layer if len(kept) == len(layer.terms) else Layer(kept, layer.constant, layer.last, layer.every)
 
@@ -280,7 +281,7 @@ def readable(layer: Layer) -> str:
     return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", re.sub(r"\d+!", "", text))
 
 
-def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:
+def covers(held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAYER) -> tuple[bool | None, str]:
     """Whether a wait for ``held`` orders a read of ``needed``: True, False (provably not), None (cannot tell), with the
     reason.
 
@@ -292,7 +293,7 @@ def covers(held: Layer, needed: Layer) -> tuple[bool | None, str]:
         return True, "covers every layer"
     if needed.every:
         return None, "the read takes no layer, the wait is for one"
-    waited, read = without_first_layer(held), without_first_layer(needed)
+    waited, read = without_first_layer(held, first_layers), without_first_layer(needed, first_layers)
     if waited.terms == read.terms:
         if read.constant <= waited.constant:
             return True, "the same layer" if read.constant == waited.constant else "a lower layer"

@@ -31,10 +31,10 @@ from auditor.facts import (
     Value,
     Yield,
 )
-from auditor.gating.held import arguments_of
+from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ESCAPES, Buffer, Handle, Place
+from auditor.gating.values import ESCAPES, Buffer, Handle, Held, Place
 from auditor.link import Code, Instance
 from auditor.spec import EngineSpec
 
@@ -57,14 +57,16 @@ class Use:
 class Tracer:
     """Follows handles; knows the call graph and the pack's tables of tensor attributes and kernels.
 
-    ``arrive`` is asked what becomes of a handle that comes to a join: (frame, handle, block it comes from, join).
+    ``cover`` puts a handle behind the gate that covers it, if one of those does that are held where it goes on to be
+    read later: at a join of paths, or in a list.
     """
 
     def __init__(
-        self, graph: CallGraph, spec: EngineSpec, arrive: Callable[[FrameKey, Handle, int, int], Handle]
+        self, graph: CallGraph, spec: EngineSpec, held: HeldGates, cover: Callable[[Handle, Held], Handle]
     ) -> None:
         self._graph = graph
-        self._arrive = arrive
+        self._held = held
+        self._cover = cover
         self._table = spec.uses
         self._kernels = {one.name: one for one in spec.kernels}
         self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
@@ -114,6 +116,10 @@ class Tracer:
             case Item():
                 return self._subscript(code, one, value, handle)
             case Call():
+                container = _put_into(code, one)
+                if container is not None:
+                    held = self._held.state(key).at(user.block, user.index)
+                    return [("alias", container, self._cover(handle, held))]
                 return self._argument(key, code, one, value, handle)
             case Op():
                 return self._operator(code, one, handle)
@@ -136,7 +142,8 @@ class Tracer:
 
     def _joined(self, key: FrameKey, one: Phi, join: int, value: Value, handle: Handle) -> Handle:
         """A handle behind a join: behind a gate if it is so on each of the paths that it comes by."""
-        arrived = [self._arrive(key, handle, block, join) for block, choice in one.choices if choice == value]
+        edges = [self._held.along(key, block, join) for block, choice in one.choices if choice == value]
+        arrived = [self._cover(handle, held) for held in edges]
         return next((each for each in arrived if each.gate is None), arrived[0])
 
     def _operator(self, code: Code, one: Op, handle: Handle) -> Iterable[Step]:
@@ -249,6 +256,15 @@ class Tracer:
             known = frozenset(use.kind for use, _ in uses) or frozenset({"metadata"})
             self._parameter_kinds[memo] = known
         return known
+
+
+def _put_into(code: Code, one: Call) -> Value | None:
+    """The list or dictionary of this function that a call puts its argument into."""
+    func = code.defined.get(one.func)
+    if not isinstance(func, Attr) or func.name not in ("append", "extend", "insert", "add", "update", "setdefault"):
+        return None
+    container = code.defined.get(func.base)
+    return func.base if isinstance(container, Build) and container.kind in ("list", "dict", "set") else None
 
 
 def _part(code: Code, one: Attr, calls: list[Call], handle: Handle) -> Iterator[Step]:
