@@ -111,6 +111,8 @@ class Tracer:
     def _use(self, key: FrameKey, code: Code, value: Value, user: User, handle: Handle) -> Iterable[Step]:
         one = user.instruction
         match one:
+            case Attr() if isinstance(code.defined.get(value), Build):
+                return [] if one.name in _PUTS else [("alias", call.dst, handle) for call in self._calls(code, one)]
             case Attr():
                 return self._attribute(code, one, handle)
             case Item():
@@ -258,10 +260,14 @@ class Tracer:
         return known
 
 
+_PUTS = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})
+"""Methods that put their argument into a list, a dictionary or a set."""
+
+
 def _put_into(code: Code, one: Call) -> Value | None:
     """The list or dictionary of this function that a call puts its argument into."""
     func = code.defined.get(one.func)
-    if not isinstance(func, Attr) or func.name not in ("append", "extend", "insert", "add", "update", "setdefault"):
+    if not isinstance(func, Attr) or func.name not in _PUTS:
         return None
     container = code.defined.get(func.base)
     return func.base if isinstance(container, Build) and container.kind in ("list", "dict", "set") else None
