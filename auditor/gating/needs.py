@@ -32,7 +32,20 @@ from auditor.gating.storage import first_layers, is_storage
 from auditor.gating.symbols import SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
-from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Handle, Held, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.values import (
+    PACKS,
+    UNRELATED_ARGUMENT,
+    Buffer,
+    Gate,
+    Handle,
+    Held,
+    Hop,
+    Near,
+    Need,
+    Outcome,
+    Place,
+    Touch,
+)
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import Assumption, EngineSpec, matcher
 
@@ -71,7 +84,7 @@ class Needs:
         self.is_buffer = is_storage(linker, spec)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
-        self._tracer = Tracer(graph, spec, held, self._cover)
+        self._tracer = Tracer(linker, graph, spec, held, self._cover)
         self._picking = Picking(graph)
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
@@ -138,6 +151,8 @@ class Needs:
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
             return "latent", self._armed.state(need.buffer.owner).why
+        if need.use == PACKS:
+            return "unknown", "escape-untracked"
         if any(one.why == ORDER for one in need.near):
             return "unknown", "arming-order"
         if any(one.why == "unrelated" for one in need.near):
@@ -272,7 +287,7 @@ class Needs:
             used = True
             if use.kind == "returned":
                 made.returns.append(self._on_return(key, now, use))
-            elif use.kind not in ("element", "escape"):
+            elif use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
             elif now.gate is not None:
                 self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))

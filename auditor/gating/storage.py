@@ -6,7 +6,7 @@ layers: those that hold where the layers of an object begin.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
 from auditor.gating.symbols import FIRST_LAYER
@@ -78,18 +78,31 @@ def _returned(code: Code, views: frozenset[str]) -> Iterator[str]:
                 todo.extend(elements)
 
 
+def carried_parts(linker: Linker, spec: EngineSpec) -> Mapping[str, frozenset[str]]:
+    """Storage that is a structure and that the transfer side takes part by part -> the parts, with all names of methods
+    (a property of a structure may be a view of a part)."""
+    found: dict[str, set[str]] = {}
+    for code in _transfer_side(linker, spec):
+        for one in code.defined.values():
+            base = code.defined.get(one.base) if isinstance(one, Attr) else None
+            if isinstance(one, Attr) and isinstance(base, Attr) and one.name not in spec.uses.metadata:
+                found.setdefault(base.name, set()).add(one.name)
+    methods = {code.facts.name for code in linker.codes.values() if code.owner}
+    return {name: frozenset(parts | methods) for name, parts in found.items()}
+
+
 def _carried(linker: Linker, spec: EngineSpec) -> frozenset[str]:
-    """The attributes that the code of the transfer side reads: its classes, and the functions beside them."""
+    """The attributes that the code of the transfer side reads."""
+    side = _transfer_side(linker, spec)
+    return frozenset(one.name for code in side for one in code.defined.values() if isinstance(one, Attr))
+
+
+def _transfer_side(linker: Linker, spec: EngineSpec) -> list[Code]:
+    """The methods of host pools and transfer engines, and the functions beside them."""
     is_host = matcher(spec.host_side)
     classes = linker.hierarchy.classes
     hosts = {name for name in classes if linker.hierarchy.is_kind_of(name, is_host)}
     beside = {classes[name].module for name in hosts} - {
         classes[name].module for name in classes if linker.tracked(name)
     }
-    return frozenset(
-        one.name
-        for code in linker.codes.values()
-        if code.owner in hosts or code.module in beside
-        for one in code.defined.values()
-        if isinstance(one, Attr)
-    )
+    return [code for code in linker.codes.values() if code.owner in hosts or code.module in beside]

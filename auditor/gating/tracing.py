@@ -32,10 +32,11 @@ from auditor.facts import (
     Yield,
 )
 from auditor.gating.held import HeldGates, arguments_of
+from auditor.gating.storage import carried_parts
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ESCAPES, Buffer, Handle, Held, Place
-from auditor.link import Code, Instance
+from auditor.gating.values import ESCAPES, PACKS, Buffer, Handle, Held, Place
+from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
 
 Step: TypeAlias = tuple[str, Value, Handle]
@@ -62,8 +63,15 @@ class Tracer:
     """
 
     def __init__(
-        self, graph: CallGraph, spec: EngineSpec, held: HeldGates, cover: Callable[[Handle, Held], Handle]
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        spec: EngineSpec,
+        held: HeldGates,
+        cover: Callable[[Handle, Held], Handle],
     ) -> None:
+        self._linker = linker
+        self._carried_parts = carried_parts(linker, spec)
         self._graph = graph
         self._held = held
         self._cover = cover
@@ -89,7 +97,7 @@ class Tracer:
                         todo.append((target, then))
                     else:
                         at = getattr(user.instruction, "at", code.facts.at)
-                        what = _describe(code, user.instruction)
+                        what = PACKS if kind == "packed" else _describe(code, user.instruction)
                         yield Use(kind, user.block, user.index, at.line, at.column, what), now
 
     def confidence(self, key: FrameKey, use: Use) -> str:
@@ -169,9 +177,15 @@ class Tracer:
             return [("alias", target, handle) for target in targets]
         if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
             return [("metadata", NOTHING, handle)]
+        if not handle.selected and not calls and self._is_left_behind(handle.buffer.name, one.name):
+            return [("not-loaded", NOTHING, handle)]
         if not handle.selected and one.name not in READS:
             return list(_part(code, one, calls, handle))
         return [("element", NOTHING, handle)]
+
+    def _is_left_behind(self, buffer: str, part: str) -> bool:
+        """Whether the transfer side takes a structure part by part, and this part is none that it takes."""
+        return buffer in self._carried_parts and part not in self._carried_parts[buffer]
 
     def _calls(self, code: Code, one: Attr) -> list[Call]:
         """The calls of an attribute."""
@@ -234,8 +248,13 @@ class Tracer:
         """What the callees do with an argument; what nobody can look into reads it."""
         sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
         if not sites:
-            return frozenset({"element"})
+            return frozenset({"packed" if self._makes_record(key, one) else "element"})
         return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in sites))
+
+    def _makes_record(self, key: FrameKey, one: Call) -> bool:
+        """Whether a call makes an object of a class that has no constructor of its own: its arguments become fields."""
+        node = self._graph.frames[key].node(one.func)
+        return any(isinstance(target, ClassObject) for target in self._linker.graph.points_to(node))
 
     def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
         """What a callee does with the parameter that ``value`` becomes."""

@@ -13,6 +13,9 @@ from auditor.link import Instance
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 
+PACKS = "packs it into an object"
+"""The use of a handle that becomes a field of a new object: who reads the field is not followed."""
+
 
 UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
