@@ -160,13 +160,3 @@ def test_github_rules_of_the_multitool(multitool: Path, report: Report, tmp_path
     assert run["invocations"][0]["executionSuccessful"] is True
     objections = [(one["ruleId"], one.get("message")) for one in run["results"]]
     assert [rule for rule, _ in objections] == ["SARIF2005"], objections
-
-
-def test_a_suppression_gives_its_reason() -> None:
-    """Without one (the sample has none) there is no empty sentence either."""
-    hidden = replace(sample.FINDINGS[0], status="suppressed", justification="decode only")
-    told = results(replace(sample.REPORT, findings=(hidden, replace(hidden, justification=""))))
-    assert [one["suppressions"] for one in told] == [
-        [{"kind": "inSource", "status": "accepted", "justification": "decode only"}],
-        [{"kind": "inSource", "status": "accepted"}],
-    ]
