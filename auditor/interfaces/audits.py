@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -41,8 +41,8 @@ def audited_since(
     base = revisions.merge_base(revisions.commit(name), revisions.commit("HEAD"))
     if base is None:
         raise UsageError(f"HEAD and {name} have no commit in common. Name a revision that the work started from.")
-    before = _audited_at(request, progress, revisions, base)
-    return tree, _introduced(audited(request, tree, progress, timing=timing), before, f"{name} ({base[:12]})")
+    before = _paths_at(request, revisions, base)
+    return tree, _introduced(request, tree, progress, before, f"{name} ({base[:12]})", timing=timing)
 
 
 def audited_commit(
@@ -56,15 +56,14 @@ def audited_commit(
     head, base = _commits(revisions, os.environ)
     if revisions.same_python(base, head):
         return None
-    tree = _open_at(request, revisions, head)
+    tree = _opened(request, _paths_at(request, revisions, head))
     if tree is None:
         raise UnreadableRoot("the commit has no Python file below the paths. Name a folder with Python sources.")
-    before = None if base is None else _audited_at(request, progress, revisions, base)
+    before = _Paths((), Path()) if base is None else _paths_at(request, revisions, base)
     try:
-        report = audited(request, tree, progress, timing=timing)
+        report = _introduced(request, tree, progress, before, base[:12] if base else "nothing", timing=timing)
     except NothingToAudit as error:
         raise UnreadableRoot(str(error).replace(str(tree.root), str(request.top()))) from None
-    report = _introduced(report, before, base[:12] if base else "nothing")
     new = tuple(one for one in report.findings if one.status != "known")
     return tree, replace(report, findings=new, root=str(request.top()))
 
@@ -86,25 +85,53 @@ def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str,
 # ---------------------------------------------------------------- other trees
 
 
-def _audited_at(request: Request, progress: Progress, revisions: Revisions, commit: str) -> Report | None:
-    """Audit a commit; None where there is nothing to audit in it."""
+class _Paths(NamedTuple):
+    """The paths of a request in an unpacked tree, as far as it has them, and what they are relative to."""
+
+    roots: tuple[Path, ...]
+    base: Path
+
+
+def _paths_at(request: Request, revisions: Revisions, commit: str) -> _Paths:
+    folder = revisions.unpack(commit)
+    roots = tuple(path for root in request.roots() if (path := folder / _below(revisions, root)).exists())
+    return _Paths(roots, folder / _below(revisions, request.top()))
+
+
+def _opened(request: Request, paths: _Paths) -> SourceTree | None:
+    """Open an unpacked tree; None where it has no Python file there."""
+    try:
+        return request.open_roots(paths.roots, base=paths.base) if paths.roots else None
+    except UnreadableRoot:
+        return None
+
+
+def _audited_before(request: Request, paths: _Paths) -> Report | None:
+    """Audit the tree that another one is compared with; None where there is nothing to audit in it."""
     from auditor.audit import NothingToAudit
 
-    tree = _open_at(request, revisions, commit)
+    tree = _opened(request, paths)
     try:
-        return audited(request, tree, progress, timing=False) if tree else None
+        return audited(request, tree, request.progress(), timing=False) if tree else None
     except NothingToAudit:
         return None
 
 
-def _open_at(request: Request, revisions: Revisions, commit: str) -> SourceTree | None:
-    """Open the paths of the request as they are in a commit; None where it has no Python file there."""
-    folder = revisions.unpack(commit)
-    there = [path for root in request.roots() if (path := folder / _below(revisions, root)).exists()]
-    try:
-        return request.open_roots(there, base=folder / _below(revisions, request.top())) if there else None
-    except UnreadableRoot:
-        return None
+def _both(
+    request: Request, tree: SourceTree, progress: Progress, before: _Paths, *, timing: bool
+) -> tuple[Report, Report | None]:
+    """Audit a tree and the one before it: side by side in two processes, unless one was asked for."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    quiet = replace(request, quiet=True)
+    if request.processes() == 1 or not before.roots:
+        return audited(request, tree, progress, timing=timing), _audited_before(quiet, before)
+    half = replace(quiet, jobs=max(1, request.processes() // 2))
+    with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+        other = pool.submit(_audited_before, half, before)
+        report = audited(replace(request, jobs=half.jobs), tree, progress, timing=timing)
+        return report, other.result()
 
 
 def _below(revisions: Revisions, path: Path) -> Path:
@@ -117,10 +144,13 @@ def _below(revisions: Revisions, path: Path) -> Path:
 # ---------------------------------------------------------------- head − base
 
 
-def _introduced(report: Report, before: Report | None, base: str) -> Report:
-    """Mark what was there before as known; a proof that was there and is lost is a finding, too."""
+def _introduced(
+    request: Request, tree: SourceTree, progress: Progress, paths: _Paths, base: str, *, timing: bool
+) -> Report:
+    """Audit a tree and mark what was there before as known; a proof that is lost is a finding, too."""
     from auditor.triage import Baseline, baseline_of, changes, compare, explained, lost_proofs, marked, ordered
 
+    report, before = _both(request, tree, progress, paths, timing=timing)
     found = compare(report, baseline_of(before) if before else Baseline(0, ()))
     changed = changes(before, report) if before else ()
     made = marked(report, found)

@@ -209,13 +209,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
-main.add_command(baseline)
-main.add_command(config)
-main.add_command(diff)
-main.add_command(explain)
-main.add_command(probe)
-main.add_command(history)
-main.add_command(init)
-main.add_command(completion)
-main.add_command(rules)
+for verb in (explain, baseline, diff, history, rules, probe, init, config, completion):
+    main.add_command(verb)
 main.sections = SECTIONS

@@ -92,6 +92,11 @@ class Request:
             remark=lambda text: self.say(f"bufgate: {text}"),
         )
 
+    def processes(self) -> int:
+        """Return how many processes may be used."""
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return self.jobs or cores
+
     def progress(self) -> Progress:
         """Return the progress display for stderr."""
         interactive = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from auditor import __version__
-from auditor.interfaces.configuration import FILE, Configuration, find
 from auditor.interfaces.output import deliver
+
+if TYPE_CHECKING:
+    from auditor.interfaces.configuration import Configuration
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -73,6 +76,8 @@ def init(write: bool) -> None:
 
     They are written with --write, at the top of the repository; a file that is there is left as it is.
     """
+    from auditor.interfaces.configuration import find
+
     proposals = list(_proposals(find([])))
     for proposal in proposals:
         if write and not proposal.there:
@@ -83,6 +88,8 @@ def init(write: bool) -> None:
 
 
 def _proposals(found: Configuration) -> Iterator[Proposal]:
+    from auditor.interfaces.configuration import FILE
+
     if found.file:
         yield Proposal(found.path(found.file.name), "", "it is the configuration")
     else:

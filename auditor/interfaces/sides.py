@@ -72,13 +72,13 @@ def _revision(request: Request, revisions: Revisions, name: str, parts: Sequence
 def audit_sides(request: Request, sides: Sequence[Side], progress: Progress) -> list[Report | str]:
     """Audit every side; what could not be audited is the sentence that says why.
 
-    With more than one process each takes a side of its own.
+    With more than one process each takes a side of its own, and what is left of them to read its files.
     """
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
-    jobs = min(request.jobs or _cores(), len(sides))
-    alone = replace(request, jobs=1, quiet=True) if jobs > 1 else request
+    jobs = min(request.processes(), len(sides))
+    alone = replace(request, jobs=max(1, request.processes() // jobs), quiet=True) if jobs > 1 else request
     work = [(alone, side) for side in sides]
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) if jobs > 1 else nullcontext() as pool:
         results = pool.map(_audit, work) if pool else map(_audit, work)
@@ -101,7 +101,3 @@ def _audit(work: tuple[Request, Side]) -> Report | str:
         for folder in filter(None, (side.base, *side.roots)):  # where it was unpacked is nobody's concern
             told = told.replace(os.path.realpath(folder), side.name)
         return told
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -165,6 +165,14 @@ def test_accepted_findings_are_known_as_well(repository):
     assert since(repository, "HEAD", "--no-baseline").exit == 1
 
 
+def test_one_process_or_two_say_the_same(repository):
+    repository.edit("router.py", WAIT, "")
+    one, two = (
+        run("check", "--since", "HEAD", "--no-timing", "-q", "--jobs", jobs, cwd=repository.top) for jobs in ("1", "2")
+    )
+    assert one == two
+
+
 # ---------------------------------------------------------------- --hook
 
 

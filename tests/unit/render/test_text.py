@@ -169,3 +169,16 @@ def test_no_control_character_comes_through(noise: str, mark: str) -> None:
 def test_clean_text_is_left_alone(noise: str) -> None:
     assert clean(clean(noise)) == clean(noise)
     assert clean("plain – text 字") == "plain – text 字"
+
+
+def test_a_suppressed_finding_gives_its_reason() -> None:
+    hidden = replace(sample.FINDINGS[0], status="suppressed", justification="decode \x1b only")
+    told = FORMATS["text"](replace(sample.REPORT, findings=(hidden,)), Page(width=200))
+    assert "-- decode \\x1b only" in told
+
+
+@pytest.mark.parametrize("check", ["invalid-suppression", "unused-suppression"])
+def test_a_finding_about_a_suppression_offers_no_suppression(check: str) -> None:
+    told = FORMATS["text"](replace(sample.REPORT, findings=(replace(sample.FINDINGS[1], check=check),)), Page())
+    assert "# bufgate: ignore" not in told
+    assert "must be ordered after" not in told
