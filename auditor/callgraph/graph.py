@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from auditor.facts import Attr, Call, Enter, Value
 from auditor.link import Bound, ClassObject, Code, Frame, Function, Instance, Linker
 
 FrameKey: TypeAlias = tuple[str, Instance | None]
 """A function (qualified name) in a context (the tracked object it runs on, or None)."""
+
+T = TypeVar("T")
 
 
 class CallSite(NamedTuple):
@@ -93,7 +95,7 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
 
 def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tuple[FrameKey, Instance | None]]:
     found: dict[FrameKey, Instance | None] = {}
-    for target in sorted(linker.view(frame, one.func, block), key=repr):
+    for target in _ordered(linker.view(frame, one.func, block)):
         if isinstance(target, Bound) and isinstance(target.receiver, Instance):
             key = (target.function, target.receiver if linker.context_of(target.receiver) else None)
             found.setdefault(key, target.receiver)
@@ -107,23 +109,28 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
             methods = linker.hierarchy.applicable(target.cls, linker.functions)
             for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
                 found.setdefault((method, target if linker.context_of(target) else None), target)
-    for name, context in sorted(linker.calls.get((frame.code.name, one.dst), ()), key=repr):
+    for name, context in _ordered(linker.calls.get((frame.code.name, one.dst), ())):
         if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
             found.setdefault((name, None), None)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
+
+
+def _ordered(found: Collection[T]) -> Iterable[T]:
+    """In an order that does not depend on hashes; most sets have at most one element."""
+    return sorted(found, key=repr) if len(found) > 1 else found
 
 
 def _unbound(linker: Linker, frame: Frame, one: Call, function: str, block: int) -> Iterable[FrameKey]:
     if (function, None) in linker.frames:
         yield function, None
     elif one.arguments:
-        for target in sorted(linker.view(frame, one.arguments[0].value, block), key=repr):
+        for target in _ordered(linker.view(frame, one.arguments[0].value, block)):
             if isinstance(target, Instance) and (function, target) in linker.frames:
                 yield function, target
 
 
 def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable[tuple[FrameKey, Instance]]:
-    for made in sorted(linker.graph.points_to(frame.node(one.dst)), key=repr):
+    for made in _ordered(linker.graph.points_to(frame.node(one.dst))):
         if isinstance(made, Instance) and made.cls == cls and (made.line, made.column) == (one.at.line, one.at.column):
             for method in linker.hierarchy.applicable(cls, linker.functions).get("__init__", ())[:1]:
                 yield (method, made if linker.context_of(made) else None), made
@@ -131,7 +138,7 @@ def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable
 
 def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable[tuple[FrameKey, Instance]]:
     found: dict[FrameKey, Instance] = {}
-    for target in sorted(linker.view(frame, one.base, block), key=repr):
+    for target in _ordered(linker.view(frame, one.base, block)):
         if isinstance(target, Instance):
             for method in linker.hierarchy.applicable(target.cls, linker.functions).get(one.name, ())[:1]:
                 if linker.is_property(method):
@@ -140,7 +147,7 @@ def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable
 
 
 def _managers(linker: Linker, frame: Frame, one: Enter, block: int) -> Iterable[tuple[FrameKey, Instance]]:
-    for target in sorted(linker.view(frame, one.manager, block), key=repr):
+    for target in _ordered(linker.view(frame, one.manager, block)):
         if isinstance(target, Instance):
             for method in linker.hierarchy.applicable(target.cls, linker.functions).get("__enter__", ())[:1]:
                 key = (method, target if linker.context_of(target) else None)

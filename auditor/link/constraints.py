@@ -10,7 +10,7 @@ an object that reaches a value does there. Only what joins functions is an edge 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from auditor.link.objects import Object
@@ -58,6 +58,7 @@ class ConstraintGraph:
         self.sets: list[set[int] | None] = []
         self._owners: list[Owner | None] = []
         self._edges: dict[Node, dict[Node, Accept | None]] = {}
+        self._sources: dict[Node, list[Node]] = {}
         self._triggers: dict[Node, list[Trigger]] = {}
         self._once: set[tuple[object, ...]] = set()
         self._queue: deque[tuple[Node, int]] = deque()
@@ -111,6 +112,8 @@ class ConstraintGraph:
             if edges[target] is None or edges[target] is accept:
                 return
             accept = None if accept is None else _either(edges[target], accept)
+        else:
+            self._sources.setdefault(target, []).append(source)
         edges[target] = accept
         for number in tuple(self.sets[source] or ()):
             if accept is None or accept(self.objects[number]):
@@ -174,11 +177,9 @@ class ConstraintGraph:
     def points_to(self, node: Node) -> frozenset[Object]:
         return frozenset(self.objects[number] for number in self.sets[node] or ())
 
-    def edges(self) -> Iterator[tuple[Node, Node]]:
-        """Every edge between two nodes, those inside of an owner aside."""
-        for source, targets in self._edges.items():
-            for target in targets:
-                yield source, target
+    def sources(self, node: Node) -> Sequence[Node]:
+        """The nodes with an edge to ``node``, those inside of an owner aside."""
+        return self._sources.get(node, ())
 
     def made(self, one: Object) -> Sequence[Node]:
         """The nodes at which ``one`` was put in, rather than let in from another node."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from auditor.facts import Attr, Call, ModuleFacts, Value
+from auditor.facts import Attr, ModuleFacts, Value
 from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
-from auditor.link.program import Code, Frame
+from auditor.link.program import Frame
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
@@ -110,23 +110,7 @@ def _called(linker: Linker, is_accessor: Callable[[str], object]) -> Iterator[tu
         if linker.tracked(cls):
             names.update(linker.hierarchy.applicable(cls))
     names = {name for name in names if is_accessor(name)}
-    bases: dict[Code, list[tuple[Value, str]]] = {}
     for frame in linker.frames.values():
-        if frame.code not in bases:
-            bases[frame.code] = _bases(frame.code, names)
-    for frame in linker.frames.values():
-        for base, name in bases[frame.code]:
-            yield frame, base, name
-
-
-def _bases(code: Code, names: set[str]) -> list[tuple[Value, str]]:
-    """The values that an attribute of one of ``names`` is called on."""
-    read: dict[Value, tuple[Value, str]] = {}
-    found: list[tuple[Value, str]] = []
-    for block in code.facts.blocks:
-        for one in block.instructions:
-            if isinstance(one, Attr) and one.name in names:
-                read[one.dst] = (one.base, one.name)
-            elif isinstance(one, Call) and one.func in read:
-                found.append(read[one.func])
-    return found
+        for base, name in frame.code.called:
+            if name in names:
+                yield frame, base, name

@@ -19,9 +19,6 @@ class Reverse:
         self._program = program
         self._frames = sorted(program.frames.values(), key=lambda frame: frame.base)
         self._bases = [frame.base for frame in self._frames]
-        self._edges: dict[Node, list[Node]] = {}
-        for source, target in program.graph.edges():
-            self._edges.setdefault(target, []).append(source)
         self._copies: dict[Code, dict[Value, list[tuple[Value, Accept | None]]]] = {}
 
     def locate(self, node: Node) -> tuple[Frame, Value] | None:
@@ -32,7 +29,7 @@ class Reverse:
 
     def sources(self, node: Node) -> Iterable[tuple[Node, Accept | None]]:
         """The nodes that are included in ``node``, each with the filter between."""
-        for source in self._edges.get(node, ()):
+        for source in self._program.graph.sources(node):
             yield source, self._program.graph.accept(source, node)
         located = self.locate(node)
         if located is not None:

@@ -57,7 +57,7 @@ from auditor.link.elements import (
 from auditor.link.externals import ATTRIBUTE, CASTS, call_external, call_object, matters, names_class
 from auditor.link.filters import filter_of, subclass_filter
 from auditor.link.forwarding import forwarded
-from auditor.link.members import module_member, read, write
+from auditor.link.members import is_missing, module_member, read, write
 from auditor.link.narrowing import Condition, edge_condition
 from auditor.link.objects import ClassObject, Container, External, ExternalInstance, Function, Instance, Module, Object
 from auditor.link.program import ANY, Code, Frame, Program
@@ -606,6 +606,8 @@ def _builds(one: Build, entries: tuple[_Keyed, ...], spread: tuple[Value, ...]) 
 def _read(one: Object, frame: Frame, payload: _Read) -> None:
     if not (payload.only_called and isinstance(one, Container)):
         read(one, frame.program, payload.name, frame.node(payload.dst))
+        if frame.program.closed and isinstance(one, Instance) and is_missing(one, frame.program, payload.name):
+            frame.program.implied(frame, one, "__getattr__")
 
 
 def _write(one: Object, frame: Frame, payload: _Keyed) -> None:

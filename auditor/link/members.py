@@ -54,7 +54,7 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     program.graph.edge(program.field(one, name), target)
     if name == "__class__":
         program.graph.add(target, ClassObject(one.cls))
-    if program.closed and not methods and name not in program.hierarchy.attributes(one.cls):
+    if program.closed and not methods and is_missing(one, program, name):
         foreign = program.hierarchy.foreign_base(one.cls)
         if foreign is not None:
             program.graph.add(target, External(f"{foreign}.{name}"))
@@ -62,6 +62,11 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
         # v ⊇ o.inner.name  where o's class forwards to inner
         for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):
             program.graph.on(program.field(one, inner), read, program, name, target)
+
+
+def is_missing(one: Instance, program: Program, name: str) -> bool:
+    """Whether nothing in the tree gives objects of the class an attribute ``name``."""
+    return name not in program.hierarchy.attributes(one.cls)
 
 
 def _overridden(program: Program, cls: str, name: str) -> tuple[str, ...]:

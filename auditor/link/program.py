@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from auditor.facts import Argument, FunctionFacts, Instruction, ModuleFacts, Value, definitions
+from auditor.facts import Argument, Attr, Call, FunctionFacts, Instruction, ModuleFacts, Value, definitions
 from auditor.link.constraints import Accept, ConstraintGraph, Flow, Node
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.narrowing import Condition, conditions
@@ -27,6 +27,7 @@ class Code:
     it, or "". ``flows`` and ``sources`` are its instructions as constraints; they are filled in on first use."""
 
     __slots__ = (
+        "_called",
         "_conditions",
         "_defined",
         "compiled",
@@ -52,6 +53,7 @@ class Code:
         self.flows: dict[Value, tuple[Flow, ...]] = {}
         self.sources: tuple[Callable[[Frame], None], ...] = ()
         self.externals: dict[Value, str] = {}
+        self._called: tuple[tuple[Value, str], ...] | None = None
         self._defined: dict[Value, Instruction] | None = None
         self._conditions: dict[int, tuple[Condition, ...]] | None = None
 
@@ -68,6 +70,15 @@ class Code:
         if self._conditions is None:
             self._conditions = conditions(self.facts, self.defined)
         return self._conditions
+
+    @property
+    def called(self) -> tuple[tuple[Value, str], ...]:
+        """(base, name) of the attributes that are called."""
+        if self._called is None:
+            read = {one.dst: one for block in self.facts.blocks for one in block.instructions if type(one) is Attr}
+            funcs = (one.func for block in self.facts.blocks for one in block.instructions if type(one) is Call)
+            self._called = tuple((read[func].base, read[func].name) for func in funcs if func in read)
+        return self._called
 
     def forget(self) -> None:
         """Drop what can be computed again."""
