@@ -113,6 +113,7 @@ QSA: Mapping[str, Any] = {
 
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "HybridLinearKVPool": ({}, MLA, DSA),
+    "UnifiedHybridLinearKVPool": ({}, MLA, DSA),
     "DeepSeekV4TokenToKVPool": (V4,),
     "DeepSeekV4SingleKVPool": (V4,),
     "DeepSeekV4UniformFP8KVPool": (V4,),
@@ -132,7 +133,7 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     ),
     "MiniMaxSparseKVPool": (MINIMAX,),
     "NPUMiniMaxSparseKVPool": (MINIMAX,),
-    "DSV4NPUTokenToKVPool": (V4,),
+    "DSV4NPUTokenToKVPool": ({**V4, "page_size": 2048, "size": 4096, "swa_size": 4096, "swa_page_size": 2048},),
     "QSATokenToKVPool": (QSA,),
     "LayerSplitDSATokenToKVPool": ({"layer_shard_rank": 0, "layer_shard_size": 2},),
     "MHATokenToKVPoolMXFP8": ({"head_dim": 32, "v_head_dim": 32},),
@@ -264,6 +265,11 @@ class _Context:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _Context()
+
+    def __enter__(self) -> _Context:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
 
     def __bool__(self) -> bool:
         return False

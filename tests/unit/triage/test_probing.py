@@ -61,7 +61,7 @@ def test_a_finding_is_tested_at_the_function_to_change() -> None:
     other = binding("gated", objects=["e/other.py:1"])
     plan = probe_plan(report(site(ungated, other), findings=(finding(),)))
     assert entries(plan)[0] == (INNER, "get", ["e/outer.py:9"])
-    assert plan["experiments"][0]["id"] == "f1/base"
+    assert plan["experiments"][0]["id"] == f"f1:{INNER}.get/base"
     assert plan["experiments"][0]["buffer"] == "buf"
 
 
@@ -70,6 +70,7 @@ def test_a_finding_is_tested_at_the_function_to_change() -> None:
     [
         ({"status": "suppressed"}, "ungated", "suppressed"),
         ({}, "latent", "no feasible scenario arms"),
+        ({"method": "_get"}, "ungated", "_get is private, and no public method"),
         ({"class": "", "method": "", "function": "e.f"}, "ungated", "e.f is no method"),
     ],
 )
