@@ -40,6 +40,7 @@ def finding(**changes: Any) -> dict[str, Any]:
         "function": f"{INNER}.get",
         "sites": ["e/outer.py:5"],
         "status": "new",
+        "witness": [],
         "confirmation": None,
         **changes,
     }
@@ -65,12 +66,21 @@ def test_a_finding_is_tested_at_the_function_to_change() -> None:
     assert plan["experiments"][0]["buffer"] == "buf"
 
 
+def test_a_finding_is_entered_where_its_path_enters_the_class() -> None:
+    """Not at the private method that reads, if a public one of the class leads to it."""
+    path = [{"function": "e.model.f"}, {"function": f"{INNER}.get"}, {"function": f"{INNER}._read"}]
+    ungated = binding("ungated", check="ungated-access")
+    plan = probe_plan(report(site(ungated), findings=(finding(method="_read", witness=path),)))
+    assert entries(plan) == [(INNER, "get", ["e/outer.py:9"])]
+    plan = probe_plan(report(site(ungated), findings=(finding(method="_read", witness=path[2:]),)))
+    assert entries(plan) == [(INNER, "_read", ["e/outer.py:9"])], "called from who knows where"
+
+
 @pytest.mark.parametrize(
     ("changes", "verdict", "why"),
     [
         ({"status": "suppressed"}, "ungated", "suppressed"),
         ({}, "latent", "no feasible scenario arms"),
-        ({"method": "_get"}, "ungated", "_get is private, and no public method"),
         ({"class": "", "method": "", "function": "e.f"}, "ungated", "e.f is no method"),
     ],
 )
