@@ -23,6 +23,7 @@ from cuda_probe.loading import TreeImporter
 from cuda_probe.loading.stubs import StubModule
 from cuda_probe.objects import construct
 from cuda_probe.recipe import Build, Rig
+from cuda_probe.recipes.sglang_loader import make_controller
 
 LAYERS, PAGE, ROWS = 4, 64, 256
 LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
@@ -179,7 +180,9 @@ class SGLang:
 
     def _builds_of(self, class_: type) -> Iterator[tuple[str, Build]]:
         for options in OPTIONS.get(class_.__name__, ({},)):
-            yield f"{class_.__name__}({', '.join(sorted(options))})", partial(self._build, class_, options)
+            name = f"{class_.__name__}({', '.join(sorted(options))})"
+            yield f"{name} with its controller", partial(self._build_loaded, class_, options)
+            yield name, partial(self._build, class_, options)
 
     def values(self, layer: int) -> Mapping[str, Any]:
         """Return arguments by name: pages 1 and 2, the rows that are in them."""
@@ -198,6 +201,22 @@ class SGLang:
             "seq_len_tensor": torch.tensor([2 * PAGE], dtype=torch.int32),
             "page_indices": torch.tensor([[1, 2]], dtype=torch.int32),
         }
+
+    def _build_loaded(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
+        """Build a pool with the engine's own controller and host pool; all its layers are loaded, so all are
+        attention layers."""
+        every = {"full_attention_layer_ids": list(range(LAYERS))} if "HybridLinear" in class_.__name__ else {}
+        pool: Any = construct(class_, CONSTRUCTOR, {**options, **every})
+        rows = torch.arange(PAGE, 3 * PAGE)
+        controller = make_controller(pool, PAGE, rows)
+
+        def start_load(_: Sequence[torch.Tensor], __: int) -> int:
+            controller.load(rows)
+            index: int = controller.start_loading()
+            return index
+
+        fidelity = Fidelity("real-init", "real", "real-controller", "reference")
+        return Rig(pool, LAYERS, controller.layer_done_counter, controller.load_stream, fidelity, start_load)
 
     def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         pool: Any = construct(class_, CONSTRUCTOR, options)
