@@ -157,6 +157,8 @@ class SGLang:
 
     package = "sglang"
     available = False
+    pools = ("sglang/srt/mem_cache/*pool*.py",)
+    layered = LAYERED
 
     def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Execute the memory pools, the cache controller, and what these need."""
