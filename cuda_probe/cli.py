@@ -52,6 +52,12 @@ def _parser() -> argparse.ArgumentParser:
     _tree_options(replay)
     replay.set_defaults(run=_replay)
 
+    sweep = verbs.add_parser("sweep", help="judge every accessor of every pool class of a tree, without a report")
+    sweep.add_argument("package", help="the engine: sglang, minikv, or one with a recipe of its own")
+    _tree_options(sweep)
+    sweep.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here as well")
+    sweep.set_defaults(run=_sweep)
+
     watch = verbs.add_parser("watch", help="judge the accessors of a plan in a server, call by call")
     watch.add_argument("--plan", type=Path, required=True, help="probe-plan-v1, from `bufgate probe plan`")
     watch.add_argument("--out", type=Path, required=True, metavar="FILE", help="append records (JSON lines) here")
@@ -84,6 +90,18 @@ def _run(options: argparse.Namespace) -> int:
     chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
     chosen_plan = Plan(plan.engine, plan.version, chosen)
     return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    _require_execute(options)
+    from cuda_probe.sweep import sweep_plan, table
+
+    plan = sweep_plan(options.package, options.tree)
+    records = [record.to_json() for record in _executed(plan, options.tree, ("latest", "earliest"))]
+    if options.output is not None:
+        _replace(options.output, _evidence_text(records))
+    _write(table(records), None)
+    return REFUTED
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -136,12 +154,15 @@ def _require_execute(options: argparse.Namespace) -> None:
 
 def _finish(records: Sequence[Record], output: Path | None) -> int:
     plain = [record.to_json() for record in records]
-    text = json.dumps({"schema": "evidence-v1", "records": plain}, indent=1) + "\n"
-    _write(text, output)
+    _write(_evidence_text(plain), output)
     verdicts = {record["verdict"] for record in plain}
     if verdicts & {"could-not-run", "inconclusive"}:
         return COULD_NOT
     return CONFIRMED if "confirmed" in verdicts else REFUTED
+
+
+def _evidence_text(records: Sequence[dict[str, Any]]) -> str:
+    return json.dumps({"schema": "evidence-v1", "records": records}, indent=1) + "\n"
 
 
 def _write(text: str, output: Path | None) -> None:

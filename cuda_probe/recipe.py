@@ -81,6 +81,11 @@ class Recipe(Protocol):
     available: bool
     """Whether ``torch.cuda.is_available()`` says yes while the engine is imported and run."""
 
+    pools: tuple[str, ...]
+    """Where the modules of pools are: patterns from the root of the tree."""
+    layered: frozenset[str]
+    """The parameters by which an accessor is told its layer."""
+
     def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Return what imports the engine from a tree; ``gpu``: to run on one, with its real kernels."""
 

@@ -38,6 +38,7 @@ def run_plan(
         gpu: run on the GPU of this machine as well, after the simulated device.
         tell: is told the label of each experiment when it is known.
     """
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     records = []
     for record in _records(plan, tree.resolve(), schedules, gpu=gpu):
         tell(f"{record.to_json()['label']:<24} {_title(record)}")
@@ -75,7 +76,6 @@ def _run(
     *,
     gpu: bool,
 ) -> Iterator[Record]:
-    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     from cuda_probe.dispatch import Machine, running
     from cuda_probe.experiment import SCHEDULES, Measured, SimExperiment
     from cuda_probe.loading import imported_tree

@@ -56,7 +56,8 @@ def probe_plan(report: Plain, scenarios: Sequence[str] = ("base",)) -> dict[str,
     """
     _require(report, "report-v1", "write one with `bufgate check -o json:FILE`")
     skipped: list[dict[str, Any]] = []
-    claims = [*_ungated(report, skipped), *_gated(report, skipped)]
+    ways = _Ways(report)
+    claims = [*_ungated(report, skipped), *_gated(report, ways, skipped)]
     return {
         "schema": PLAN,
         "engine": {"name": report["engine"]["name"], "version": report["engine"]["version"]},
@@ -68,7 +69,7 @@ def probe_plan(report: Plain, scenarios: Sequence[str] = ("base",)) -> dict[str,
 def _experiment(claim: _Claim, scenario: str) -> dict[str, Any]:
     entry = claim.entry
     module, _, class_ = entry.class_.rpartition(".")
-    name = claim.finding or f"{entry.class_}.{entry.method}@{','.join(entry.objects)}"
+    name = f"{claim.finding or ','.join(entry.objects)}:{entry.class_}.{entry.method}"
     return {
         "id": f"{name}/{scenario}",
         "claim": claim.claim,
@@ -104,12 +105,13 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
             skipped.append(_skip("ungated", finding["fingerprint"], finding["sites"], why))
             continue
         objects = {place for binding in bindings if class_ in binding["classes"] for place in binding["objects"]}
-        entry = _Entry(class_, method, tuple(sorted(objects)))
+        steps = (step["function"] for step in finding["witness"])
+        first = next((_last(step) for step in steps if _class_of(step) == class_), method)  # where the path enters it
+        entry = _Entry(class_, first, tuple(sorted(objects)))
         yield _Claim("ungated", entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
 
 
-def _gated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
-    ways = _Ways(report)
+def _gated(report: Plain, ways: _Ways, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
     claims: dict[_Entry, _Claim] = {}
     for site in report["sites"]:
         if site["role"] != "product":
@@ -178,7 +180,7 @@ class _Ways:
         direct = [class_ for class_ in binding["classes"] if _last(class_) in owners]
         if method and direct:
             objects = tuple(sorted(binding["objects"]))
-            return [_Entry(class_, way, objects) for class_ in direct for way in self._public(method, class_)]
+            return [_Entry(class_, way, objects) for class_ in direct for way in self.public(method, class_)]
         if _last(inside) in owners and inside in self._classes:
             return [_Entry(inside, _last(site["function"]), ())]
         return [
@@ -187,7 +189,7 @@ class _Ways:
             if _last(_class_of(caller["function"])) in owners and set(bound["objects"]) & set(binding["objects"])
         ]
 
-    def _public(self, method: str, class_: str) -> list[str]:
+    def public(self, method: str, class_: str) -> list[str]:
         """Return the public methods by which a method is reached on the same object: itself, or those that call it
         there."""
         found, todo = dict.fromkeys([method]), [method]
@@ -236,7 +238,8 @@ def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agre
         if (
             finding := record["experiment"]["finding"]
         ) is not None:  # each place has its own label: they never become one
-            labels[finding] = f"{labels[finding]}; {record['label']}" if finding in labels else record["label"]
+            told = labels.get(finding, "").split("; ") if finding in labels else []
+            labels[finding] = "; ".join(dict.fromkeys([*told, record["label"]]))
     foreign = set(labels) - {finding["fingerprint"] for finding in report["findings"]}
     if foreign:
         raise UsageError(f"the evidence is of another report: this one has no finding {min(foreign)}")

@@ -35,6 +35,8 @@ class SimulatedCuda(sim.Device):
             for module in (torch.cuda, torch.cpu):
                 for name, value in names.items():
                     stack.enter_context(patch.object(module, name, value, create=True))
+            # It asks no mode; memory is never given out again here, so there is nothing to record.
+            stack.enter_context(patch.object(torch.Tensor, "record_stream", lambda tensor, stream: None))
             yield
 
     def _names(self) -> dict[str, object]:

@@ -34,7 +34,6 @@ class CudaFunctions(TorchFunctionMode):
             torch.Tensor.__array__: self._waiting,
             torch.Tensor.pin_memory: lambda func, tensor, *_: self._memory.pin(tensor.clone()),
             torch.Tensor.is_pinned: lambda func, tensor, *_: self._memory.is_pinned(tensor),
-            torch.Tensor.record_stream: lambda func, tensor, stream: None,
         }
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -52,7 +52,7 @@ class TreeImporter(MetaPathFinder):
             init = place / "__init__.py"
             if inside and init.is_file():
                 return self._source(name, init, [str(place)])
-            spec = ModuleSpec(name, _PackageLoader(), is_package=True)
+            spec = self._stub(name, "its __init__ is not executed" if above else "no __init__")
             spec.submodule_search_locations = [str(place)]
             return spec
         file = place.with_name(f"{place.name}.py")
@@ -88,15 +88,6 @@ class TreeImporter(MetaPathFinder):
 
 
 class _StubLoader(Loader):
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return StubModule(spec.name)
-
-    def exec_module(self, module: ModuleType) -> None: ...
-
-
-class _PackageLoader(Loader):
-    """A package above the focus: its submodules can be imported, everything else of it is a stub."""
-
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return StubModule(spec.name)
 

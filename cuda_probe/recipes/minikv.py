@@ -35,6 +35,8 @@ class MiniKV:
 
     package = "minikv"
     available = True
+    pools = ("minikv/*.py",)
+    layered = frozenset({"layer", "layer_id"})
 
     def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Execute every module."""

@@ -23,6 +23,7 @@ from cuda_probe.loading import TreeImporter
 from cuda_probe.loading.stubs import StubModule
 from cuda_probe.objects import construct
 from cuda_probe.recipe import Build, Rig
+from cuda_probe.recipes.sglang_loader import make_controller
 
 LAYERS, PAGE, ROWS = 4, 64, 256
 LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
@@ -113,6 +114,7 @@ QSA: Mapping[str, Any] = {
 
 OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "HybridLinearKVPool": ({}, MLA, DSA),
+    "UnifiedHybridLinearKVPool": ({}, MLA, DSA),
     "DeepSeekV4TokenToKVPool": (V4,),
     "DeepSeekV4SingleKVPool": (V4,),
     "DeepSeekV4UniformFP8KVPool": (V4,),
@@ -132,7 +134,7 @@ OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     ),
     "MiniMaxSparseKVPool": (MINIMAX,),
     "NPUMiniMaxSparseKVPool": (MINIMAX,),
-    "DSV4NPUTokenToKVPool": (V4,),
+    "DSV4NPUTokenToKVPool": ({**V4, "page_size": 2048, "size": 4096, "swa_size": 4096, "swa_page_size": 2048},),
     "QSATokenToKVPool": (QSA,),
     "LayerSplitDSATokenToKVPool": ({"layer_shard_rank": 0, "layer_shard_size": 2},),
     "MHATokenToKVPoolMXFP8": ({"head_dim": 32, "v_head_dim": 32},),
@@ -155,6 +157,8 @@ class SGLang:
 
     package = "sglang"
     available = False
+    pools = ("sglang/srt/mem_cache/*pool*.py",)
+    layered = LAYERED
 
     def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
         """Execute the memory pools, the cache controller, and what these need."""
@@ -178,7 +182,9 @@ class SGLang:
 
     def _builds_of(self, class_: type) -> Iterator[tuple[str, Build]]:
         for options in OPTIONS.get(class_.__name__, ({},)):
-            yield f"{class_.__name__}({', '.join(sorted(options))})", partial(self._build, class_, options)
+            name = f"{class_.__name__}({', '.join(sorted(options))})"
+            yield f"{name} with its controller", partial(self._build_loaded, class_, options)
+            yield name, partial(self._build, class_, options)
 
     def values(self, layer: int) -> Mapping[str, Any]:
         """Return arguments by name: pages 1 and 2, the rows that are in them."""
@@ -197,6 +203,22 @@ class SGLang:
             "seq_len_tensor": torch.tensor([2 * PAGE], dtype=torch.int32),
             "page_indices": torch.tensor([[1, 2]], dtype=torch.int32),
         }
+
+    def _build_loaded(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
+        """Build a pool with the engine's own controller and host pool; all its layers are loaded, so all are
+        attention layers."""
+        every = {"full_attention_layer_ids": list(range(LAYERS))} if "HybridLinear" in class_.__name__ else {}
+        pool: Any = construct(class_, CONSTRUCTOR, {**options, **every})
+        rows = torch.arange(PAGE, 3 * PAGE)
+        controller = make_controller(pool, PAGE, rows)
+
+        def start_load(_: Sequence[torch.Tensor], __: int) -> int:
+            controller.load(rows)
+            index: int = controller.start_loading()
+            return index
+
+        fidelity = Fidelity("real-init", "real", "real-controller", "reference")
+        return Rig(pool, LAYERS, controller.layer_done_counter, controller.load_stream, fidelity, start_load)
 
     def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         pool: Any = construct(class_, CONSTRUCTOR, options)
@@ -264,6 +286,11 @@ class _Context:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _Context()
+
+    def __enter__(self) -> _Context:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
 
     def __bool__(self) -> bool:
         return False

@@ -28,3 +28,14 @@ def test_a_release_earns_the_labels_that_it_should(release: str) -> None:
     assert {name: label for name, (label, _) in seen.items()} == {
         name: expected for name, (_, expected) in seen.items()
     }
+
+
+def test_the_loader_is_the_engines_own_where_it_can_be_built() -> None:
+    """Controller, host pool and counter of 0.5.10; only its copy kernels are replaced, and the evidence says so."""
+    try:
+        records = {case.method: record for case, record in probed("0.5.10", FEW)}
+    except ReleaseUnavailable as error:
+        pytest.skip(str(error))
+    fidelity = records["get_index_k_scale_buffer"].fidelity
+    assert fidelity is not None
+    assert (fidelity.loader, fidelity.kernels, fidelity.counter) == ("real-controller", "reference", "real")

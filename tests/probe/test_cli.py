@@ -132,3 +132,30 @@ def test_without_torch_it_says_what_to_install(tmp_path):
     )
     assert done.returncode == 2
     assert "could not run: PyTorch is not installed (pip install 'bufgate[probe]')" in done.stdout
+
+
+def test_a_sweep_judges_every_accessor_or_tells_why_not(tmp_path):
+    """Without a report: a line a pair, the sum, the causes."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    out = tmp_path / "evidence.json"
+    done = command("sweep", "minikv", "--tree", ENGINE, "--execute", "-o", out)
+    assert done.returncode == 0, done.stderr
+    labels = {
+        line.split()[0]: line.split(maxsplit=1)[1] for line in done.stdout.splitlines() if "." in line.split(" ")[0]
+    }
+    assert labels["RouterPool.get_mla_kv_buffer"] == "confirmed on sim"
+    assert labels["RouterPool.get_key_buffer"] == "ordered on sim"
+    assert labels["DraftPool.get_key_buffer"].startswith("could not run: PairPool holds no DraftPool")
+    total = len(json.loads(out.read_text())["records"])
+    assert f"\n{total} pairs: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("package", "message"), [("vllm", "there is no recipe for vllm"), ("sglang", "has no pool of sglang in")]
+)
+def test_a_sweep_of_nothing_is_told(package, message):
+    """An engine without a recipe, a tree of another engine."""
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    done = command("sweep", package, "--tree", ENGINE, "--execute")
+    assert done.returncode == 2
+    assert message in done.stderr

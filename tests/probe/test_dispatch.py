@@ -183,6 +183,12 @@ def test_operands_of_the_host_are_taken_as_they_are_at_the_call():
         assert buffer.tolist() == [0.0, 5.0, 0.0, 0.0]
 
 
+def test_memory_can_be_told_of_its_streams():
+    """``record_stream`` is for an allocator that gives memory out again; ours keeps it."""
+    with running(Machine()):
+        torch.zeros(4, device="cuda").record_stream(torch.cuda.Stream())
+
+
 def test_threads_run_on_the_machine_too():
     """A loader thread that waits for its stream and then tells is ordered before who was told."""
     machine = Machine()

@@ -52,6 +52,7 @@ def test_the_focus_is_executed_and_the_rest_is_told(importer):
             importlib.import_module("nowhere_installed_either")  # asked by us, not by the tree
     assert sorted(importer.real) == ["eng.inner", "eng.pool"]
     assert importer.stubbed == {
+        "eng": "its __init__ is not executed",
         "nowhere_installed": "not installed",
         "nowhere_installed.kernels": "not installed",
         "eng.config": "outside the focus",

@@ -40,6 +40,7 @@ def finding(**changes: Any) -> dict[str, Any]:
         "function": f"{INNER}.get",
         "sites": ["e/outer.py:5"],
         "status": "new",
+        "witness": [],
         "confirmation": None,
         **changes,
     }
@@ -61,8 +62,18 @@ def test_a_finding_is_tested_at_the_function_to_change() -> None:
     other = binding("gated", objects=["e/other.py:1"])
     plan = probe_plan(report(site(ungated, other), findings=(finding(),)))
     assert entries(plan)[0] == (INNER, "get", ["e/outer.py:9"])
-    assert plan["experiments"][0]["id"] == "f1/base"
+    assert plan["experiments"][0]["id"] == f"f1:{INNER}.get/base"
     assert plan["experiments"][0]["buffer"] == "buf"
+
+
+def test_a_finding_is_entered_where_its_path_enters_the_class() -> None:
+    """Not at the private method that reads, if a public one of the class leads to it."""
+    path = [{"function": "e.model.f"}, {"function": f"{INNER}.get"}, {"function": f"{INNER}._read"}]
+    ungated = binding("ungated", check="ungated-access")
+    plan = probe_plan(report(site(ungated), findings=(finding(method="_read", witness=path),)))
+    assert entries(plan) == [(INNER, "get", ["e/outer.py:9"])]
+    plan = probe_plan(report(site(ungated), findings=(finding(method="_read", witness=path[2:]),)))
+    assert entries(plan) == [(INNER, "_read", ["e/outer.py:9"])], "called from who knows where"
 
 
 @pytest.mark.parametrize(
