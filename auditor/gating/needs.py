@@ -33,6 +33,7 @@ from auditor.gating.symbols import SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
+    ANYWHERE,
     PACKS,
     UNRELATED_ARGUMENT,
     Buffer,
@@ -118,9 +119,10 @@ class Needs:
             called = any(caller not in component for key in component for caller, _ in self._graph.callers.get(key, ()))
             for key in component:
                 if not called:
-                    self._at_entry(key)
+                    self._returns_at_entry(key)
+                    self._needs_at_entry(key)
                 elif key[1] is None and key not in self._below_waits:
-                    self._at_entry(key)
+                    self._needs_at_entry(key)
                     self._summaries[key].needs.clear()
 
     @staticmethod
@@ -128,20 +130,30 @@ class Needs:
         """Enough for every need to travel a small cycle; a large one is as good as its first two rounds."""
         return len(component) + 1 if len(component) <= SMALL_CYCLE else 2
 
-    def _at_entry(self, key: FrameKey) -> None:
-        """Nothing is held at an entry point: what is still needed here is not gated."""
+    def _returns_at_entry(self, key: FrameKey) -> None:
         if self._inner(key):
             return
         for handle in self._summaries[key].returns:
+            outcome = self._returned_to_nobody(key, handle)
             for touch in handle.touches:
-                if handle.gate is not None:
-                    self._record(touch, Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops))
-                else:
-                    self._record(touch, Outcome("unknown", "unreached", hops=handle.hops))
+                self._record(touch, outcome)
+
+    def _needs_at_entry(self, key: FrameKey) -> None:
+        """Nothing is held at an entry point, nor above a function that no wait is above: what is still needed here is
+        not gated."""
+        if self._inner(key):
+            return
         for need in self._summaries[key].needs:
             verdict, why = self._verdict(need)
             for touch in need.touches:
                 self._record(touch, Outcome(verdict, why, None, need, need.hops))
+
+    def _returned_to_nobody(self, key: FrameKey, handle: Handle) -> Outcome:
+        """What becomes of a handle that an entry point returns: no code of the tree reads it."""
+        if handle.gate is not None:
+            return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
+        unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
+        return self._exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
 
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
@@ -285,8 +297,9 @@ class Needs:
         used = False
         for use, now in self._tracer.trace(key, value, handle):
             used = True
-            if use.kind == "returned":
-                made.returns.append(self._on_return(key, now, use))
+            if use.kind in ("returned", "yielded"):
+                handed = now if use.kind == "returned" else replace(now, inside=(*now.inside, ANYWHERE))
+                made.returns.append(self._on_return(key, handed, use))
             elif use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
             elif now.gate is not None:
@@ -485,7 +498,7 @@ def _merged(handles: Iterable[Handle]) -> list[Handle]:
     """Handles that differ only in how they were got are one, with the touches of all."""
     found: dict[tuple[object, ...], Handle] = {}
     for one in handles:
-        key = (one.buffer, one.layer, one.selected, one.gate[0].place if one.gate is not None else None)
+        key = (one.buffer, one.layer, one.selected, one.inside, one.gate[0].place if one.gate is not None else None)
         known = found.get(key)
         if known is None:
             found[key] = one

@@ -35,9 +35,11 @@ from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import carried_parts
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ESCAPES, PACKS, Buffer, Handle, Held, Place
+from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
+
+CONFIDENCES = ("high", "medium", "low")
 
 Step: TypeAlias = tuple[str, Value, Handle]
 """A kind of use, with the value and the handle that go on where the kind is ``alias``."""
@@ -53,6 +55,7 @@ class Use:
     line: int
     column: int
     what: str
+    value: Value
 
 
 class Tracer:
@@ -78,19 +81,20 @@ class Tracer:
         self._table = spec.uses
         self._kernels = {one.name: one for one in spec.kernels}
         self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
+        self._confidences: dict[tuple[str, str], str] = {}
         self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
 
     def trace(self, key: FrameKey, value: Value, handle: Handle) -> Iterator[tuple[Use, Handle]]:
         """Every use of ``value``, with the handle as it is there."""
         code = self._graph.code(key)
         table = self.users(code)
-        seen: set[tuple[Value, bool]] = set()
+        seen: set[tuple[Value, bool, tuple[int, ...]]] = set()
         todo = [(value, handle)]
         while todo:
             current, now = todo.pop()
-            if (current, now.selected) in seen:
+            if (current, now.selected, now.inside) in seen:
                 continue
-            seen.add((current, now.selected))
+            seen.add((current, now.selected, now.inside))
             for user in table.get(current, ()):
                 for kind, target, then in self._use(key, code, current, user, now):
                     if kind == "alias":
@@ -98,7 +102,7 @@ class Tracer:
                     else:
                         at = getattr(user.instruction, "at", code.facts.at)
                         what = PACKS if kind == "packed" else _describe(code, user.instruction)
-                        yield Use(kind, user.block, user.index, at.line, at.column, what), now
+                        yield Use(kind, user.block, user.index, at.line, at.column, what, current), now
 
     def confidence(self, key: FrameKey, use: Use) -> str:
         """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only
@@ -106,9 +110,28 @@ class Tracer:
         code = self._graph.code(key)
         block = code.facts.blocks[use.block]
         one = block.instructions[use.index] if use.index < len(block.instructions) else None
-        if not isinstance(one, Call) or any(site.value == one.dst for site in self._graph.calls[key]):
+        if not isinstance(one, Call) or _is_kernel(code):
             return "high"
-        return "medium" if one.dst in self.users(code) else "low"
+        sites = [site for site in self._graph.calls[key] if site.value == one.dst]
+        if not sites:
+            return "medium" if one.dst in self.users(code) else "low"
+        inside = [
+            self._confidence_inside(site.callee, name)
+            for site in sites
+            for name, given in arguments_of(code, one, self._graph.code(site.callee).facts, implicit=False).items()
+            if given == use.value
+        ]
+        return min(inside, key=CONFIDENCES.index, default="high")
+
+    def _confidence_inside(self, callee: FrameKey, name: str) -> str:
+        """The most that a callee's reads of a parameter are sure of."""
+        memo = (callee[0], name)
+        if memo not in self._confidences:
+            self._confidences[memo] = "low"  # a recursive call is not surer than the call that is looked into
+            uses = [use for use, _ in self._uses_of(callee, name) if use.kind in ("element", "escape")]
+            found = [self.confidence(callee, use) for use in uses]
+            self._confidences[memo] = min(found, key=CONFIDENCES.index, default="high")
+        return self._confidences[memo]
 
     def users(self, code: Code) -> Mapping[Value, tuple[User, ...]]:
         known = self._users.get(code.name)
@@ -123,6 +146,8 @@ class Tracer:
                 return [] if one.name in _PUTS else [("alias", call.dst, handle) for call in self._calls(code, one)]
             case Attr():
                 return self._attribute(code, one, handle)
+            case Item() if one.base == value and handle.inside:
+                return _taken_out(one.dst, _constant(code, one.index), handle)
             case Item():
                 return self._subscript(code, one, value, handle)
             case Call():
@@ -135,17 +160,29 @@ class Tracer:
                 return self._operator(code, one, handle)
             case SetItem() if one.base == value:
                 return [("store", NOTHING, handle)]
-            case SetItem() | SetAttr() | Bind() if one.value == value:
+            case SetItem() | SetAttr() if one.value == value:
                 return [("escape", NOTHING, handle)]
+            case Bind():
+                return [("packed" if one.scope else "escape", NOTHING, handle)]
             case Phi():
                 return [("alias", one.dst, self._joined(key, one, user.block, value, handle))]
-            case Declare() | Await() | Unpack() | Build():
+            case Declare() | Await():
                 return [("alias", one.dst, handle)]
+            case Build():
+                return _put_in_order(one, value, handle)
+            case Unpack(index=place) if handle.inside:
+                return _taken_out(one.dst, place, handle)
+            case Unpack():
+                return [("alias", one.dst, handle)]
+            case Iterate() if handle.inside:
+                return _taken_out(one.dst, ANYWHERE, handle)
             case Iterate():
                 layer = Layer(((Derived(f"%{one.dst}", ()), 1),))
                 return [("alias", one.dst, handle if handle.selected else replace(handle, layer=layer, selected=True))]
-            case Return() | Yield():
+            case Return() | Yield(delegate=True):
                 return [("returned", NOTHING, handle)]
+            case Yield():
+                return [("yielded", NOTHING, handle)]
             case Branch():
                 return [("metadata", NOTHING, handle)]
         return []
@@ -252,9 +289,12 @@ class Tracer:
         return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in sites))
 
     def _makes_record(self, key: FrameKey, one: Call) -> bool:
-        """Whether a call makes an object of a class that has no constructor of its own: its arguments become fields."""
-        node = self._graph.frames[key].node(one.func)
-        return any(isinstance(target, ClassObject) for target in self._linker.graph.points_to(node))
+        """Whether a call makes an object of a class that has no constructor of its own, or none that was read: its
+        arguments become fields. What was not read is a class if it is spelled like one."""
+        frame = self._graph.frames[key]
+        targets = self._linker.graph.points_to(frame.node(one.func))
+        spelled = getattr(frame.code.defined.get(one.func), "name", "")[:1].isupper()
+        return spelled or any(isinstance(target, ClassObject) for target in targets)
 
     def _parameter(self, callee: FrameKey, code: Code, call: Call, value: Value) -> frozenset[str]:
         """What a callee does with the parameter that ``value`` becomes."""
@@ -264,19 +304,43 @@ class Tracer:
                 return self._parameter_kind(callee, name)
         return frozenset({"element"})
 
+    def _uses_of(self, callee: FrameKey, name: str) -> Iterator[tuple[Use, Handle]]:
+        """The uses of a parameter, whatever storage it is."""
+        code = self._graph.code(callee)
+        parameters = (one.dst for one in code.defined.values() if isinstance(one, Param) and one.name == name)
+        nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+        some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
+        return self.trace(callee, next(parameters, NOTHING), some)
+
     def _parameter_kind(self, callee: FrameKey, name: str) -> frozenset[str]:
         memo = (callee[0], name)
         known = self._parameter_kinds.get(memo)
         if known is None:
             self._parameter_kinds[memo] = frozenset()  # a recursive call adds nothing of its own
-            code = self._graph.code(callee)
-            parameters = (one.dst for one in code.defined.values() if isinstance(one, Param) and one.name == name)
-            nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
-            some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
-            uses = self.trace(callee, next(parameters, NOTHING), some)
+            uses = self._uses_of(callee, name)
             known = frozenset(use.kind for use, _ in uses) or frozenset({"metadata"})
             self._parameter_kinds[memo] = known
         return known
+
+
+def _put_in_order(one: Build, value: Value, handle: Handle) -> list[Step]:
+    """A handle in a tuple or list has a place in it; in a set or a dictionary it has none."""
+    if one.kind not in ("tuple", "list"):
+        return [("alias", one.dst, handle)]
+    places = [place for place, element in enumerate(one.elements) if element == value]
+    return [("alias", one.dst, replace(handle, inside=(*handle.inside, place))) for place in places]
+
+
+def _taken_out(dst: Value, place: int, handle: Handle) -> list[Step]:
+    """What comes out of a tuple or list at ``place``: the handle, if it is there."""
+    *rest, there = handle.inside
+    fits = ANYWHERE in (place, there) or place == there
+    return [("alias", dst, replace(handle, inside=tuple(rest)))] if fits else []
+
+
+def _constant(code: Code, index: Value) -> int:
+    one = code.defined.get(index)
+    return one.value if isinstance(one, Const) and isinstance(one.value, int) and one.value >= 0 else ANYWHERE
 
 
 _PUTS = frozenset({"append", "extend", "insert", "add", "update", "setdefault"})

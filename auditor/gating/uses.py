@@ -99,8 +99,10 @@ METADATA_CALLS = frozenset(
 )
 """Builtins that read no element of a tensor."""
 
-ALIAS_CALLS = frozenset({"list", "tuple", "zip", "enumerate", "reversed", "iter", "next", "getattr", "cast"})
-"""Builtins whose result holds or is what they were given."""
+ALIAS_CALLS = frozenset(
+    {"list", "tuple", "zip", "enumerate", "reversed", "iter", "next", "getattr", "cast", "vars", "asdict"}
+)
+"""Functions whose result holds or is what they were given."""
 
 READS = frozenset(
     {

@@ -13,8 +13,12 @@ from auditor.link import Instance
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 
+ANYWHERE = -1
+"""Any place in a collection."""
+
 PACKS = "packs it into an object"
-"""The use of a handle that becomes a field of a new object: who reads the field is not followed."""
+"""The use of a handle that becomes a field of a new object, or a variable of a nested function: who reads it there is
+not followed."""
 
 
 UNRELATED_ARGUMENT = "argument?"
@@ -155,7 +159,8 @@ def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:
 class Handle:
     """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it
     already (with why its layer covers): whatever reads it later is behind that gate. ``bound``: the path that its
-    owner, or the receiver it was got from, has in the function at hand, and which object that is."""
+    owner, or the receiver it was got from, has in the function at hand, and which object that is. ``inside``: where in
+    tuples and lists it is, the outermost last; ``ANYWHERE`` for any element."""
 
     buffer: Buffer
     layer: Layer
@@ -167,6 +172,7 @@ class Handle:
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
     optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
+    inside: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
