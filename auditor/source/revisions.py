@@ -7,15 +7,17 @@ is then opened like any other tree. Files that two trees share are written once 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from auditor.errors import UnknownRevision
 from auditor.source.git import GitFailure, run_git
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 INDEX = ""
 """The name of the commit that is being made."""
@@ -36,7 +38,7 @@ class Revisions:
     """The repository around a folder; a context manager, whose folders are gone when it is left."""
 
     top: Path
-    _scratch: tempfile.TemporaryDirectory[str] | None = None
+    _scratch: TemporaryDirectory[str] | None = None
     _written: dict[str, Path] = field(default_factory=dict)
 
     @classmethod
@@ -93,8 +95,10 @@ class Revisions:
 
     def unpack(self, revision: str) -> Path:
         """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
+        from tempfile import mkdtemp
+
         assert self._scratch is not None, "unpack inside of the context"
-        folder = Path(tempfile.mkdtemp(dir=self._scratch.name)) / self.top.name
+        folder = Path(mkdtemp(dir=self._scratch.name)) / self.top.name
         folder.mkdir()
         (folder / ".git").touch()  # the top of a project, as module names are told; no repository
         blobs = sorted(self._blobs(revision), key=lambda blob: (blob.mode == _LINK, blob.path))
@@ -127,10 +131,12 @@ class Revisions:
 
     def _fetch(self, names: set[str]) -> None:
         """Write blobs to files that are called like them."""
+        from tempfile import TemporaryFile
+
         assert self._scratch is not None
         store = Path(self._scratch.name) / "blobs"
         store.mkdir(exist_ok=True)
-        with tempfile.TemporaryFile() as wanted:
+        with TemporaryFile() as wanted:
             wanted.writelines(name.encode() + b"\n" for name in sorted(names))
             wanted.seek(0)
             content = (
@@ -148,7 +154,9 @@ class Revisions:
             position = stop + 1
 
     def __enter__(self) -> Revisions:
-        self._scratch = tempfile.TemporaryDirectory(prefix="bufgate-")
+        from tempfile import TemporaryDirectory
+
+        self._scratch = TemporaryDirectory(prefix="bufgate-")
         return self
 
     def __exit__(
