@@ -34,10 +34,10 @@ def read(one: Object, program: Program, name: str, target: Node) -> None:
             _read_class(one, program, name, target)
         case Module(name=module):
             module_member(program, module, name, target)
-        case External(name=dotted) if dotted.count(".") < _DEEPEST:
+        case External(name=dotted, member=False) if dotted.count(".") < _DEEPEST:
             program.graph.add(target, External(f"{dotted}.{name}"))
         case ExternalInstance(cls=cls) if program.closed:
-            program.graph.add(target, External(f"{cls}.{name}"))
+            program.graph.add(target, External(f"{cls}.{name}", member=True))
         case Container() if name in METHODS:
             program.graph.add(target, ContainerMethod(one, name))
         case Super():
@@ -57,7 +57,7 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     if program.closed and not methods and is_missing(one, program, name):
         foreign = program.hierarchy.foreign_base(one.cls)
         if foreign is not None:
-            program.graph.add(target, External(f"{foreign}.{name}"))
+            program.graph.add(target, External(f"{foreign}.{name}", member=True))
     if not methods and "__getattr__" in applicable:
         # v ⊇ o.inner.name  where o's class forwards to inner
         for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):

@@ -61,9 +61,11 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """Something from outside the tree, by its dotted name: ``torch.empty``, ``builtins.getattr``."""
+    """Something from outside the tree, by its dotted name: ``torch.empty``, ``builtins.getattr``. A ``member`` was read
+    off an object from outside: it can be called, what it has in turn is not known."""
 
     name: str
+    member: bool = False
 
 
 @dataclass(frozen=True, slots=True)

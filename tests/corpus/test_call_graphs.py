@@ -2,6 +2,11 @@
 
 They are other people's and not in the checkout. ``BUFGATE_CALL_GRAPHS`` names a folder that holds them: the
 repositories ``PyCG`` and ``pycg-evaluation`` of vitsalis, and the folder ``Jarvis`` of pythonJaRvis' pages.
+
+What is lost, we leave: truth that no run shows (``eval`` called by what it calls, ``main`` calling what a decorator
+hides, a method that an override shadows; in Jarvis' set ``super().__init__`` that calls nothing, functions that are not
+there), truths that contradict each other (``dicts/assign`` and ``nested``; methods of builtin types that are named for
+some calls only), and what would need a heap that knows the order of calls (``new_direct_calls``).
 """
 
 from __future__ import annotations

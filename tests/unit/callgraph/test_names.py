@@ -24,6 +24,11 @@ def test_a_method_from_outside_is_passed_on() -> None:
     assert callees(source, "m.call") == {"ext.Cls.fun"}
 
 
+def test_what_a_member_of_an_outside_object_has_is_not_named() -> None:
+    """Else the names of a large tree would have no end."""
+    assert callees("from ext import Cls\nc = Cls()\nc.a.b.c()\nd = c.a\nd.e()") == {"ext.Cls"}
+
+
 def test_inherited_from_outside() -> None:
     source = "from ext import Base\nclass A(Base):\n    def f(self):\n        self.g()\na = A()\na.f()"
     assert callees(source) == {"m.A.f", "ext.Base.__init__"}
