@@ -12,10 +12,10 @@ BackendKind = Literal["sim", "cuda"]
 class Fidelity:
     """What was real. ``stubs``: modules that were replaced because they are not installed or not needed."""
 
-    pool: Literal["real-init", "bare-instance"]
-    counter: Literal["real", "none"]
+    pool: Literal["real-init"]
+    counter: Literal["real"]
     loader: Literal["real-controller", "generic-copy"]
-    kernels: Literal["real", "triton-interpreter", "reference", "opaque-stub", "none"]
+    kernels: Literal["real", "reference", "opaque-stub"]
     stubs: tuple[str, ...] = ()
 
 

@@ -53,7 +53,10 @@ def _classes(module: str) -> list[type]:
         names = vars(import_module(module)).values()
     except ImportError:
         return []
-    return [one for one in names if isinstance(one, type) and one.__module__ == module and hasattr(one, ARMED_BY)]
+    classes = [
+        one for one in names if isinstance(one, type) and one.__module__ == module and not inspect.isabstract(one)
+    ]
+    return [one for one in classes if hasattr(one, ARMED_BY)]
 
 
 def _accessors(class_: type, layered: frozenset[str]) -> list[str]:

@@ -67,6 +67,7 @@ CONSTRUCTOR: Mapping[str, Any] = {
     "indexer_head_dim": 128,
     "kv_cache_dim": 24,
     "mamba_pool": None,
+    "heavy_channel_num": 4,
     "use_mla": False,
     "full_attention_layer_ids": [1, 3],
     "swa_attention_layer_ids": [0, 2],

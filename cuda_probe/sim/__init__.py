@@ -9,7 +9,7 @@ Needs the standard library only.
 from cuda_probe.sim.clock import Agent
 from cuda_probe.sim.device import CaptureError, Device, Event, Stream
 from cuda_probe.sim.graph import Graph
-from cuda_probe.sim.memory import Access, ranges, rows
+from cuda_probe.sim.memory import Access, ranges
 from cuda_probe.sim.operation import Frame, Operation, Race
 from cuda_probe.sim.order import path
 from cuda_probe.sim.schedule import Choices, Earliest, Latest, Random, Schedule, Starve, explore, schedule_named
@@ -36,6 +36,5 @@ __all__ = [
     "host_edges",
     "path",
     "ranges",
-    "rows",
     "schedule_named",
 ]

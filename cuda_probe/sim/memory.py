@@ -44,11 +44,6 @@ def ranges(parts: Iterable[Range]) -> tuple[Range, ...]:
     return tuple(merged)
 
 
-def rows(numbers: Iterable[int], row_bytes: int, base: int = 0) -> tuple[Range, ...]:
-    """Return the ranges of rows, each ``row_bytes`` long, of a buffer that starts at ``base``."""
-    return ranges((base + number * row_bytes, base + (number + 1) * row_bytes) for number in numbers)
-
-
 def _meet(left: tuple[Range, ...], right: tuple[Range, ...]) -> bool:
     i = j = 0
     while i < len(left) and j < len(right):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuda_probe.sim import Access, ranges, rows
+from cuda_probe.sim import Access, ranges
 
 parts = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6)
 
@@ -39,8 +39,3 @@ def test_who_covers_touches_every_byte(left, right):
 def test_other_buffers_never_meet():
     """The key tells buffers apart."""
     assert not Access(1, ((0, 8),), True).overlaps(Access(2, ((0, 8),), True))
-
-
-def test_rows_are_ranges_of_a_buffer():
-    """Rows 1 and 2 touch, row 4 stands alone."""
-    assert rows([2, 1, 4], 16, base=100) == ((116, 148), (164, 180))

@@ -1,9 +1,11 @@
 """The watch in a process that was started for it: each call judged, nothing changed, nothing raised."""
 
+import importlib
 import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -228,3 +230,79 @@ def test_mistakes_are_told_before_anything_starts(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "nobody knows where vllm signals its loads" in done.stderr
     assert "cannot run" in watched(tmp_path, [LATENT], tmp_path / "no-such-command")[0].stderr
+
+
+# ---------------------------------------------------------------- hooks
+
+PACKAGE = {
+    "watchedpkg/__init__.py": "",
+    "watchedpkg/pool.py": """
+class Pool:
+    def get(self, layer_id): return f"layer {layer_id}"
+    def get_by_layer(self, layer): return "by layer"
+    def get_nothing(self): return "no layer"
+""",
+}
+
+
+@pytest.fixture
+def hooked(tmp_path, monkeypatch):
+    """Import a module with hooks on it; give it and the judge, and forget it afterwards."""
+    from cuda_probe.plan import Experiment
+    from cuda_probe.watch.start import AfterImport, _hook_accessor
+
+    for name, text in PACKAGE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    judge = World().judge
+    methods = ("get", "get_by_layer", "get_nothing", "get_absent")
+    experiments = [Experiment(m, "gated", None, (), "watchedpkg.pool", "Pool", m, (), None, "base") for m in methods]
+    hook = AfterImport({"watchedpkg.pool": [partial(_hook_accessor, judge, one) for one in experiments]})
+    monkeypatch.setattr(sys, "meta_path", [hook, *sys.meta_path])
+    yield importlib.import_module("watchedpkg.pool"), judge
+    for name in [name for name in sys.modules if name.startswith("watchedpkg")]:
+        del sys.modules[name]
+
+
+def test_accessors_are_wrapped_as_their_module_is_imported(hooked):
+    """By position, by name, through a layer object; what they return stays what it was."""
+    module, judge = hooked
+    pool = module.Pool()
+    assert (pool.get(1), pool.get(layer_id=2)) == ("layer 1", "layer 2")
+    assert pool.get_by_layer(SimpleNamespace(layer_id=3)) == "by layer"
+    assert pool.get_nothing() == "no layer"
+    assert judge.counts == {
+        ("watchedpkg.pool.Pool.get", "no-counter"): 2,
+        ("watchedpkg.pool.Pool.get_by_layer", "no-counter"): 1,
+    }
+
+
+def test_the_watch_never_raises_into_the_server(hooked):
+    """A counter of another shape is counted as an error of the watch, and the accessor returns."""
+    module, judge = hooked
+    pool = module.Pool()
+    pool.layer_transfer_counter = "not a counter"
+    assert pool.get(1) == "layer 1"
+    ((_, verdict),) = judge.counts
+    assert verdict.startswith("error: AttributeError")
+
+
+def test_captures_are_counted_whatever_happens_in_them():
+    """From begin to end, also if the end fails."""
+    from cuda_probe.watch.start import _hook_captures
+
+    class CUDAGraph:
+        def capture_begin(self): ...
+
+        def capture_end(self):
+            raise RuntimeError("the capture was broken")
+
+    judge = World().judge
+    _hook_captures(judge, SimpleNamespace(CUDAGraph=CUDAGraph))  # type: ignore[arg-type]
+    graph = CUDAGraph()
+    graph.capture_begin()
+    assert judge.captures == 1
+    with pytest.raises(RuntimeError, match="broken"):
+        graph.capture_end()
+    assert judge.captures == 0
