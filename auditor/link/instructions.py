@@ -321,7 +321,7 @@ class _Compiler:
         lower, upper, step = (self.defined.get(value) for value in one.elements)
         first = 0 if lower is None else _number(lower)
         last = _number(upper)
-        if step is not None or first is None or last is None or not first <= last <= first + _LONGEST_PART:
+        if step is not None or first is None or last is None or not 0 <= first <= last <= first + _LONGEST_PART:
             return None
         return first, last
 

@@ -74,6 +74,7 @@ FEATURES = {
     "slice": ("xs = [APool(), BPool(), CPool()]\nprobe(xs[1:3][0])", {"BPool"}),
     "slice from the start": ("xs = [APool(), BPool(), CPool()]\nprobe(xs[:2][1])", {"BPool"}),
     "slice to the end": ("xs = [APool(), BPool()]\nprobe(xs[1:][0])", {"APool", "BPool"}),
+    "slice before the start": ("xs = [APool(), BPool()]\nprobe(xs[-2:1][0])", {"APool", "BPool"}),
     "slice with a step": ("xs = [APool(), BPool()]\nprobe(xs[0:2:2][0])", {"APool", "BPool"}),
     "slice replaced": ("xs = [APool(), APool()]\nxs[0:1] = [BPool()]\nprobe(xs[0])", {"APool", "BPool"}),
     "generator as a list": ("def f():\n    yield APool()\nprobe(list(f())[0])", {"APool"}),
