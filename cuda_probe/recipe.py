@@ -24,9 +24,9 @@ class Rig:
 
     ``start_load`` enqueues the load of all layers and returns the index to hand to ``set_consumer``. A loader that is
     generic (no code of the engine) copies the tensors that it is given before it signals the layer that it is given.
-    ``early`` makes the loader signal each layer before it copies it. ``layered``: the parameters by which an accessor
-    is told its layer; a generic loader knows the layer of a buffer by these alone. None: the loader is the engine's
-    and knows by itself.
+    ``holder`` is where readers are looked for; None: the pool and what it holds. ``early`` makes the loader signal
+    each layer before it copies it. ``layered``: the parameters by which an accessor is told its layer; a generic
+    loader knows the layer of a buffer by these alone. None: the loader is the engine's and knows by itself.
     """
 
     pool: Any
@@ -36,11 +36,17 @@ class Rig:
     fidelity: Fidelity
     start_load: Callable[[Sequence[torch.Tensor], int], int]
     early: Callable[[], AbstractContextManager[None]] | None = None
+    holder: Any = None
     layered: frozenset[str] | None = None
 
     def arrived(self, index: int, layer: int) -> Any:
         """Return the event that the loader records once a layer of a load is there."""
         return self.counter.events[index].load_events[layer]
+
+    @property
+    def within(self) -> Any:
+        """Return what holds the readers."""
+        return self.pool if self.holder is None else self.holder
 
     def set_consumer(self, index: int) -> None:
         """Let gates wait for the load with this index; -1: for none."""
@@ -95,5 +101,5 @@ class Recipe(Protocol):
     def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
         """Return ways to build a rig that may hold an object of the class, each with a name of its own."""
 
-    def values(self, layer: int) -> Mapping[str, Any]:
-        """Return arguments of accessors by the names of parameters."""
+    def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
+        """Return arguments of readers by the names of parameters."""

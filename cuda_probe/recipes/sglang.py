@@ -187,7 +187,7 @@ class SGLang:
             yield f"{name} with its controller", partial(self._build_loaded, class_, options)
             yield name, partial(self._build, class_, options)
 
-    def values(self, layer: int) -> Mapping[str, Any]:
+    def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
         """Return arguments by name: pages 1 and 2, the rows that are in them."""
         rows = torch.arange(PAGE, 3 * PAGE)
         attention = SimpleNamespace(layer_id=layer, tp_k_head_num=2, tp_v_head_num=2, is_cross_attention=False)
