@@ -27,7 +27,7 @@ from cuda_probe.evidence import (
 )
 from cuda_probe.objects import allocations, instances
 from cuda_probe.plan import Experiment
-from cuda_probe.recipe import Build, Reader, Recipe, Rig, ShowsNothing
+from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing
 from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
 from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
 from cuda_probe.trial import Outcome, Trial
@@ -242,6 +242,8 @@ def _guarded(step: Callable[[], Any], what: str) -> Any:
         return step()
     except (CouldNotRun, ShowsNothing):
         raise
+    except NotApplicable as reason:
+        raise NotHere(str(reason)) from reason
     except Exception as error:
         raise CouldNotRun(f"{what}: {type(error).__name__}: {error}"[:300]) from error
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,6 +35,7 @@ class Rig:
     load_stream: Any
     fidelity: Fidelity
     start_load: Callable[[Sequence[torch.Tensor], int], int]
+    _: KW_ONLY
     early: Callable[[], AbstractContextManager[None]] | None = None
     holder: Any = None
     layered: frozenset[str] | None = None
@@ -70,6 +71,10 @@ class Reader:
         """Call the method."""
         function = getattr(self.target, self.method)
         return function(**arguments(function, self.values(layer)))
+
+
+class NotApplicable(Exception):
+    """Indicates a way to build that does not suit a class; another one may."""
 
 
 class ShowsNothing(Exception):
