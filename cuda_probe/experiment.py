@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from cuda_probe.evidence import (
 )
 from cuda_probe.objects import allocations, instances
 from cuda_probe.plan import Experiment
-from cuda_probe.recipe import Build, Reader, Recipe, Rig, ShowsNothing
+from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing
 from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
 from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
 from cuda_probe.trial import Outcome, Trial
@@ -161,9 +162,9 @@ class SimExperiment:
         machine = Machine(Latest())
         with running(machine, available=self.recipe.available), allocations(self._class()) as places:
             rig = _guarded(lambda: build(machine), "cannot build")
-            found = instances(rig.pool, self.recipe.package, self._class())
+            found = instances(rig.within, self.recipe.package, self._class())
             if not found:
-                raise NotHere(f"{type(rig.pool).__name__} holds no {self.experiment.class_}")
+                raise NotHere(f"{type(rig.within).__name__} holds no {self.experiment.class_}")
             for path, one in found:
                 place = places[id(one)].within(self.root) if id(one) in places else None
                 if place is None or not self.experiment.objects or place in self.experiment.objects:
@@ -188,8 +189,9 @@ class SimExperiment:
         return rig, self._reader(rig, self.setup.path)
 
     def _reader(self, rig: Rig, path: str) -> Reader:
-        found = dict(instances(rig.pool, self.recipe.package, self._class()))
-        reader = Reader(found[path], self.experiment.method, self.recipe.values, self.recipe.package)
+        found = dict(instances(rig.within, self.recipe.package, self._class()))
+        values = partial(self.recipe.values, rig)
+        reader = Reader(found[path], self.experiment.method, values, self.recipe.package)
         if not hasattr(reader.target, reader.method):
             raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
         return reader
@@ -240,6 +242,8 @@ def _guarded(step: Callable[[], Any], what: str) -> Any:
         return step()
     except (CouldNotRun, ShowsNothing):
         raise
+    except NotApplicable as reason:
+        raise NotHere(str(reason)) from reason
     except Exception as error:
         raise CouldNotRun(f"{what}: {type(error).__name__}: {error}"[:300]) from error
 

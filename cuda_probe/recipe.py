@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,9 +24,9 @@ class Rig:
 
     ``start_load`` enqueues the load of all layers and returns the index to hand to ``set_consumer``. A loader that is
     generic (no code of the engine) copies the tensors that it is given before it signals the layer that it is given.
-    ``early`` makes the loader signal each layer before it copies it. ``layered``: the parameters by which an accessor
-    is told its layer; a generic loader knows the layer of a buffer by these alone. None: the loader is the engine's
-    and knows by itself.
+    ``holder`` is where readers are looked for; None: the pool and what it holds. ``early`` makes the loader signal
+    each layer before it copies it. ``layered``: the parameters by which an accessor is told its layer; a generic
+    loader knows the layer of a buffer by these alone. None: the loader is the engine's and knows by itself.
     """
 
     pool: Any
@@ -35,12 +35,19 @@ class Rig:
     load_stream: Any
     fidelity: Fidelity
     start_load: Callable[[Sequence[torch.Tensor], int], int]
+    _: KW_ONLY
     early: Callable[[], AbstractContextManager[None]] | None = None
+    holder: Any = None
     layered: frozenset[str] | None = None
 
     def arrived(self, index: int, layer: int) -> Any:
         """Return the event that the loader records once a layer of a load is there."""
         return self.counter.events[index].load_events[layer]
+
+    @property
+    def within(self) -> Any:
+        """Return what holds the readers."""
+        return self.pool if self.holder is None else self.holder
 
     def set_consumer(self, index: int) -> None:
         """Let gates wait for the load with this index; -1: for none."""
@@ -64,6 +71,10 @@ class Reader:
         """Call the method."""
         function = getattr(self.target, self.method)
         return function(**arguments(function, self.values(layer)))
+
+
+class NotApplicable(Exception):
+    """Indicates a way to build that does not suit a class; another one may."""
 
 
 class ShowsNothing(Exception):
@@ -95,5 +106,5 @@ class Recipe(Protocol):
     def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
         """Return ways to build a rig that may hold an object of the class, each with a name of its own."""
 
-    def values(self, layer: int) -> Mapping[str, Any]:
-        """Return arguments of accessors by the names of parameters."""
+    def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
+        """Return arguments of readers by the names of parameters."""

@@ -4,8 +4,9 @@ out=out/probe
 mkdir -p "$out"
 "$BIN/bufgate" check fixtures/engine -o "json:$out/report.json" --fail-on never || exit 2
 "$BIN/bufgate" probe plan "$out/report.json" -o "$out/plan.json" || exit 2
+rm -f "$out/evidence.json"
 "$BIN/bufgate" probe run "$out/plan.json" --tree fixtures/engine --execute -o "$out/evidence.json"
-[ $? -le 1 ] || exit 2
+[ -f "$out/evidence.json" ] || exit 2
 "$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json" || exit 2
 "$BIN/python" -m cuda_probe picture "$out/evidence.json" -o "$out/evidence.html" || exit 2
 echo "report with labels: $out/probed.json; evidence: $out/evidence.json; pictures: $out/evidence.html"

@@ -1,4 +1,5 @@
-"""The miniature engine of ``fixtures/engine``: its own configurator builds the pools, its own controller loads them."""
+"""The miniature engine of ``fixtures/engine``: its own runner builds pools and backends, its own controller loads
+them."""
 
 from __future__ import annotations
 
@@ -26,8 +27,10 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "compressed": {"attention": "compressed"},
     "pair, some layers": {"full_attention_layer_ids": (0, 2)},
     "latent, some layers": {"attention": "latent", "full_attention_layer_ids": (0, 2)},
+    "pair, some layers, vector": {"full_attention_layer_ids": (0, 2), "backend": "vector"},
+    "pair, some layers, ordered vector": {"full_attention_layer_ids": (0, 2), "backend": "ordered-vector"},
 }
-ROWS = 8
+ROWS, DIM = 8, 8
 
 
 class MiniKV:
@@ -50,15 +53,17 @@ class MiniKV:
         for name, options in CONFIGURATIONS.items():
             yield name, partial(self._build, options)
 
-    def values(self, layer: int) -> Mapping[str, Any]:
+    def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
         """Return arguments by name; the rows are those that are loaded."""
         rows = torch.arange(ROWS)
-        return {"layer_id": layer, "layer": SimpleNamespace(layer_id=layer), "loc": rows, "rows": rows}
+        batch = SimpleNamespace(rows=rows, token_to_kv_pool=rig.pool, is_decode=False)
+        of_pools = {"layer_id": layer, "layer": SimpleNamespace(layer_id=layer), "loc": rows, "rows": rows}
+        return {**of_pools, "q": torch.full((2, DIM), 0.1, device="cuda"), "forward_batch": batch}
 
     def _build(self, options: Mapping[str, Any], machine: Machine | None) -> Rig:
-        configurator = import_module("minikv.configurator")
-        allocator = configurator.make_allocator(configurator.ModelConfig(**options))
-        controller = import_module("minikv.controller").CacheController(allocator)
+        config = import_module("minikv.configurator").ModelConfig(dim=DIM, **options)
+        runner = import_module("minikv.runner").ModelRunner(config)
+        controller = runner.cache_controller
         torch.manual_seed(0)
         for _, tensor in tensors(controller.mem_pool_host, "minikv"):
             if not (tensor.is_cuda if machine is None else machine.memory.holds(tensor)):
@@ -88,8 +93,13 @@ class MiniKV:
             ):
                 yield
 
-        counter = controller.layer_done_counter
-        fidelity = Fidelity("real-init", "real", "real-controller", "real")
         return Rig(
-            allocator.get_kvcache(), controller.layer_num, counter, controller.load_stream, fidelity, start_load, early
+            pool=controller.mem_pool_device,
+            layers=controller.layer_num,
+            counter=controller.layer_done_counter,
+            load_stream=controller.load_stream,
+            fidelity=Fidelity("real-init", "real", "real-controller", "real"),
+            start_load=start_load,
+            early=early,
+            holder=runner,
         )

@@ -22,7 +22,7 @@ from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
 from cuda_probe.loading.stubs import StubModule
 from cuda_probe.objects import construct
-from cuda_probe.recipe import Build, Rig
+from cuda_probe.recipe import Build, NotApplicable, Rig
 from cuda_probe.recipes.sglang_loader import make_controller
 
 LAYERS, PAGE, ROWS = 4, 64, 256
@@ -187,7 +187,7 @@ class SGLang:
             yield f"{name} with its controller", partial(self._build_loaded, class_, options)
             yield name, partial(self._build, class_, options)
 
-    def values(self, layer: int) -> Mapping[str, Any]:
+    def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
         """Return arguments by name: pages 1 and 2, the rows that are in them."""
         rows = torch.arange(PAGE, 3 * PAGE)
         attention = SimpleNamespace(layer_id=layer, tp_k_head_num=2, tp_v_head_num=2, is_cross_attention=False)
@@ -211,7 +211,10 @@ class SGLang:
         every = {"full_attention_layer_ids": list(range(LAYERS))} if "HybridLinear" in class_.__name__ else {}
         pool: Any = construct(class_, CONSTRUCTOR, {**options, **every})
         rows = torch.arange(PAGE, 3 * PAGE)
-        controller = make_controller(pool, PAGE, rows)
+        try:
+            controller = make_controller(pool, PAGE, rows)
+        except Exception as error:
+            raise NotApplicable(f"its controller cannot be built: {error}") from error
 
         def start_load(_: Sequence[torch.Tensor], __: int) -> int:
             controller.load(rows)
@@ -246,7 +249,7 @@ class SGLang:
                 completes.pop()
 
         fidelity = Fidelity("real-init", "real", "generic-copy", "opaque-stub")
-        return Rig(pool, LAYERS, counter, load_stream, fidelity, start_load, early, LAYERED)
+        return Rig(pool, LAYERS, counter, load_stream, fidelity, start_load, early=early, layered=LAYERED)
 
 
 def _in_order(complete: Callable[[int], None], copy: Callable[[int], None]) -> None:
@@ -277,12 +280,18 @@ def _class(module: str, name: str) -> type | None:
     return found if isinstance(found, type) else None
 
 
+SERVER: Mapping[str, Any] = {"c128_page_size": 16}
+"""What is neither a number of ranks nor off."""
+
+
 class _Context:
     """What a server would say of itself: sizes are 1, ranks 0, everything else is off."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in SERVER:
+            return SERVER[name]
         return 1 if name.endswith("_size") else 0 if name.endswith("_rank") else _Context()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -47,7 +47,7 @@ def plan_of(folder: Path, *entries: tuple[str, str, str]) -> Path:
 
 GATED = ("minikv.router", "RouterPool", "get_key_buffer")
 UNGATED = ("minikv.router", "RouterPool", "get_mla_kv_buffer")
-ABSENT = ("minikv.pools", "DraftPool", "get_value_buffer")
+ABSENT = ("minikv.pools", "KVCache", "get_value_buffer")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_a_sweep_judges_every_accessor_or_tells_why_not(tmp_path):
     }
     assert labels["RouterPool.get_mla_kv_buffer"] == "confirmed on sim"
     assert labels["RouterPool.get_key_buffer"] == "ordered on sim"
-    assert labels["DraftPool.get_key_buffer"].startswith("could not run: PairPool holds no DraftPool")
+    assert labels["DraftPool.get_key_buffer"].startswith("inconclusive: get_key_buffer reads no buffer of the pool")
     total = len(json.loads(out.read_text())["records"])
     assert f"\n{total} pairs: " in done.stdout
 

@@ -4,6 +4,7 @@ device."""
 # ruff: noqa: E402 -- what needs PyTorch is imported once it is known to be there
 
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -122,7 +123,7 @@ def experiment(configuration, class_, method):
             (target,) = (
                 one for _, one in instances(rig.pool, "minikv", type(rig.pool)) if type(one).__name__ == class_
             )
-            return rig, Reader(target, method, recipe.values, "minikv")
+            return rig, Reader(target, method, partial(recipe.values, rig), "minikv")
 
         rig, _ = make()
         buffers = tuple(path for path, _ in tensors(rig.pool, "minikv"))
