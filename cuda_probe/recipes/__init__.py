@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
-from cuda_probe.recipe import Recipe
+if TYPE_CHECKING:
+    from cuda_probe.recipe import Recipe
 
 BUILT_IN: Mapping[str, str] = {
     "minikv": "cuda_probe.recipes.minikv:MiniKV",
