@@ -45,3 +45,28 @@ def test_sg02_is_flagged(audit, version):
 @pytest.mark.parametrize("version", ["0.5.22"])
 def test_sg02_is_silent_after_the_fix(audit, version):
     assert findings(audit(version).report, "HybridLinearKVPool", ("get_mla_kv_buffer",)) == set()
+
+
+COMPRESSED = ("get_qsa_compressed_k_buffer",)
+
+
+@pytest.mark.parametrize("version", ["0.5.21"])
+def test_sg14_is_flagged(audit, version):
+    found = findings(audit(version).report, "QSATokenToKVPool", COMPRESSED)
+    assert found == {("ungated-access", COMPRESSED[0])}
+
+
+@pytest.mark.parametrize("version", ["0.5.22"])
+def test_sg14_is_silent_after_the_fix(audit, version):
+    assert findings(audit(version).report, "QSATokenToKVPool", COMPRESSED) == set()
+
+
+@pytest.mark.parametrize("version", ["0.5.23"])
+def test_op01_and_op03_are_flagged(audit, version):
+    """Open in the newest release: an optional gate that no caller asks for, a backend that reads storage itself."""
+    report = audit(version).report
+    found = findings(report, "LayerSplitDSATokenToKVPool", ("prefetch_kv_buffer",))
+    assert found == {("optional-gate-not-passed", "prefetch_kv_buffer")}
+    assert findings(report, "aiter_utils", ("forward_extend_vectorized_5d",)) == {
+        ("bypassed-owner", "forward_extend_vectorized_5d")
+    }
