@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv torch run check test lint types imports golden corpus truth receivers bench probe fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers bench probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,8 +54,6 @@ fixes: $(VENV)/.probe  ## a table of public bugs in SGLang before and after thei
 	@$(BIN)/python -m tests.probed_releases
 
 venv: $(VENV)/.tests  ## the virtual environment with everything a developer needs
-
-torch: $(VENV)/.probe  ## PyTorch for CPU, which the tests of the probe need
 
 clean:  ## remove the virtual environment, reports and caches
 	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
