@@ -277,8 +277,12 @@ def without_first_layer(layer: Layer, names: Collection[str] = FIRST_LAYER) -> L
 
 def readable(layer: Layer) -> str:
     """A layer expression for people: global, without the marks of what only a callee knows."""
-    text = str(without_first_layer(layer))
-    return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", re.sub(r"\d+!", "", text))
+    return _shown(without_first_layer(layer))
+
+
+def _shown(layer: Layer) -> str:
+    text = re.sub(r"%\d+\.|\d+!", "", str(layer))
+    return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", text)
 
 
 def covers(held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAYER) -> tuple[bool | None, str]:
@@ -297,9 +301,9 @@ def covers(held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAY
     if waited.terms == read.terms:
         if read.constant <= waited.constant:
             return True, "the same layer" if read.constant == waited.constant else "a lower layer"
-        return False, f"the wait is for {waited}, the read is of {read}"
+        return False, f"the wait is for {_shown(waited)}, the read is of {_shown(read)}"
     if read.derived and read.roots() and read.roots() <= waited.roots() and not read.constant:
-        return True, f"the index {read} is computed from {waited}, the layer waited for"
+        return True, f"the index is computed from {_shown(waited)}, the layer waited for"
     if waited.plain and read.plain:
-        return False, f"the wait is for {waited}, the read is of {read}"
-    return None, f"{read} cannot be compared with {waited}"
+        return False, f"the wait is for {_shown(waited)}, the read is of {_shown(read)}"
+    return None, f"{_shown(read)} cannot be compared with {_shown(waited)}"
