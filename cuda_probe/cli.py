@@ -13,9 +13,8 @@ from typing import Any
 from cuda_probe.plan import Plan, PlanError, experiment_from, load_plan
 from cuda_probe.records import Record
 
-REFUTED, CONFIRMED, COULD_NOT = 0, 1, 2
-"""Exit statuses: nothing confirmed; something confirmed; something could not be run or is inconclusive, whatever
-else."""
+ORDERED, CONFIRMED, COULD_NOT = 0, 1, 2
+"""Exit statuses: all is ordered; something is confirmed; of something nothing can be said, whatever else."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +32,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m cuda_probe",
         description="Run paths of a report under a delayed load. This imports and executes the code of the tree.",
-        epilog="Exit status: 0 nothing confirmed, 1 something confirmed, 2 something could not run or is inconclusive.",
+        epilog="Exit status: 0 all ordered, 1 something confirmed, 2 something could not run or is not conclusive.",
     )
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
@@ -101,7 +100,7 @@ def _sweep(options: argparse.Namespace) -> int:
     if options.output is not None:
         _replace(options.output, _evidence_text(records))
     _write(table(records), None)
-    return REFUTED
+    return ORDERED
 
 
 def _watch(options: argparse.Namespace) -> int:
@@ -114,7 +113,7 @@ def _picture(options: argparse.Namespace) -> int:
     from cuda_probe.timeline import page
 
     _write(page(_evidence(options.evidence)), options.output)
-    return REFUTED
+    return ORDERED
 
 
 def _evidence(file: Path) -> list[dict[str, Any]]:
@@ -156,9 +155,9 @@ def _finish(records: Sequence[Record], output: Path | None) -> int:
     plain = [record.to_json() for record in records]
     _write(_evidence_text(plain), output)
     verdicts = {record["verdict"] for record in plain}
-    if verdicts & {"could-not-run", "inconclusive"}:
+    if not verdicts <= {"confirmed", "ordered"}:
         return COULD_NOT
-    return CONFIRMED if "confirmed" in verdicts else REFUTED
+    return CONFIRMED if "confirmed" in verdicts else ORDERED
 
 
 def _evidence_text(records: Sequence[dict[str, Any]]) -> str:

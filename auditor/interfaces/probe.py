@@ -55,7 +55,7 @@ def plan(report: Path, scenarios: tuple[str, ...], output: Path | None) -> None:
 def run(ctx: click.Context, plan: Path, tree: Path, python: str, execute: bool, output: Path | None) -> None:
     """Run PLAN with `python -m cuda_probe run`, in the Python of the engine.
 
-    Exit status: 0 nothing confirmed, 1 something confirmed, 2 something could not be run or is inconclusive.
+    Exit status: 0 all ordered, 1 something confirmed, 2 something could not run or is not conclusive.
     """
     command = [python, "-m", "cuda_probe", "run", str(plan), "--tree", str(tree)]
     command += ["--execute"] if execute else []

@@ -3,10 +3,15 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
+
+from cuda_probe.cli import _finish
+from cuda_probe.records import Record, Target
+from tests.probe.test_labels import CONFIRMED, ORDERED
 
 ROOT = Path(__file__).parents[2]
 ENGINE = str(ROOT / "fixtures/engine")
@@ -54,7 +59,7 @@ ABSENT = ("minikv.pools", "KVCache", "get_value_buffer")
     ("entries", "status"), [((GATED,), 0), ((GATED, UNGATED), 1), ((UNGATED, ABSENT), 2), ((ABSENT,), 2)]
 )
 def test_the_exit_status_says_what_was_found(tmp_path, entries, status):
-    """0 nothing confirmed, 1 something confirmed, 2 something could not be run: it beats 1."""
+    """0 all ordered, 1 something confirmed, 2 something could not be run: it beats 1."""
     pytest.importorskip("torch", reason="PyTorch is not installed")
     out = tmp_path / "evidence.json"
     done = command("run", plan_of(tmp_path, *entries), "--tree", ENGINE, "--execute", "-o", out)
@@ -159,3 +164,19 @@ def test_a_sweep_of_nothing_is_told(package, message):
     done = command("sweep", package, "--tree", ENGINE, "--execute")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("observations", "status"),
+    [
+        ((ORDERED,), 0),
+        ((ORDERED, CONFIRMED), 1),
+        ((replace(CONFIRMED, races=()), ORDERED), 2),
+        ((replace(ORDERED, doubt="why"), CONFIRMED), 2),
+    ],
+)
+def test_what_is_not_conclusive_is_no_success(observations, status, tmp_path):
+    """A race whose witness read nothing wrong is neither ordered nor confirmed."""
+    experiment = {"id": "x", "claim": "gated", "scenario": "base"}
+    records = [Record(experiment, Target("minikv", ""), observation, None) for observation in observations]
+    assert _finish(records, tmp_path / "evidence.json") == status
