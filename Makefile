@@ -66,10 +66,11 @@ $(VENV)/.runs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e . || { echo "$(OFFLINE)" >&2; exit 2; }
 	@touch $@
 
-# PyTorch for CPU where the index has such a build: a tenth of the size.
+# PyTorch for CPU where the index has such a build: a tenth of the size. Without NVRTC the kernels are not compiled in tests.
 $(VENV)/.probe: | $(VENV)/.runs
 	$(BIN)/python -m pip install -q 'torch==2.13.0+cpu' || $(BIN)/python -m pip install -q -e '.[probe]' || \
 	  { echo "$(OFFLINE)" >&2; exit 2; }
+	-$(BIN)/python -m pip install -q -e '.[nvrtc]'
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python
