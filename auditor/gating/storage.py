@@ -46,18 +46,28 @@ def _is_named(code: Code, value: Value, names: Collection[str]) -> bool:
 
 
 def _handed_out(linker: Linker, spec: EngineSpec) -> frozenset[str]:
-    """The attributes of ``self`` whose value, or a part or view of it, an accessor of a tracked class returns."""
+    """The attributes of ``self`` whose value, or a part or view of it, is returned by an accessor of a pool, or by a
+    method of a pool's helper that an accessor returns the result of."""
     is_accessor = matcher(spec.accessors)
+    made = {one.cls for objects in linker.instances.values() for one in objects if linker.context_of(one)}
+    owners = {base for cls in made for base in linker.hierarchy.mro(cls)}
+    methods = [code for code in linker.codes.values() if code.owner in owners]
+    asked = [code for code in methods if is_accessor(code.facts.name) is not None]
+    passed_on = {name for code in asked for name in _returned(code, _NO_NAMES, calls=True)}
+    asked += [code for code in methods if code.facts.name in passed_on]
     found: set[str] = set()
-    for code in linker.codes.values():
-        if code.owner and is_accessor(code.facts.name) is not None and linker.tracked(code.owner):
-            methods = linker.hierarchy.applicable(code.owner)
-            found.update(name for name in _returned(code, frozenset(spec.uses.views)) if name not in methods)
+    for code in asked:
+        own = linker.hierarchy.applicable(code.owner)
+        found.update(name for name in _returned(code, frozenset(spec.uses.views)) if name not in own)
     return frozenset(found)
 
 
-def _returned(code: Code, views: frozenset[str]) -> Iterator[str]:
-    """The attributes of the first parameter that the values a function returns are, are part of, or are views of."""
+_NO_NAMES: frozenset[str] = frozenset()
+
+
+def _returned(code: Code, views: frozenset[str], *, calls: bool = False) -> Iterator[str]:
+    """The attributes of the first parameter that the values a function returns are, are part of, or are views of; with
+    ``calls`` the methods that they are results of."""
     todo: list[Value] = [block.end.value for block in code.facts.blocks if isinstance(block.end, Return)]
     seen: set[Value] = set()
     while todo:
@@ -66,8 +76,10 @@ def _returned(code: Code, views: frozenset[str]) -> Iterator[str]:
             continue
         seen.add(value)
         match code.defined.get(value):
-            case Attr(base=0, name=name):
+            case Attr(base=0, name=name) if not calls:
                 yield name
+            case Call(func=func) if calls and isinstance(method := code.defined.get(func), Attr):
+                yield method.name
             case Item(base=source) | Declare(source=source):
                 todo.append(source)
             case Call(func=func) if isinstance(method := code.defined.get(func), Attr) and method.name in views:

@@ -105,6 +105,7 @@ class _Sites:
         for touch in needs.outcomes:
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
         self._pool_methods = _pool_methods(linker)
+        self._reaching = frozenset(name for name, _ in needs.relevant)
 
     def verdicts(self, product: Callable[[str], bool]) -> list[SiteVerdict]:
         places: dict[tuple[str, int, int, str], list[tuple[FrameKey, int, Call | Attr]]] = {}
@@ -198,7 +199,8 @@ class _Sites:
         if not linker.context_of(one):
             return BindingVerdict(one, (one.cls,), method, "exempt", "not-a-pool", (), derivation)
         if not outcomes:
-            return BindingVerdict(one, (one.cls,), method, "exempt", "metadata", (), derivation)
+            reason = "metadata" if method in self._reaching else "not-loaded"
+            return BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
         worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
         reason = worst.why if worst.verdict != "gated" else ""
         runs = method or (touch.method if touch else "")

@@ -15,6 +15,7 @@ FAMILIES = (
     "get_unified_kv*",
     "get_ngram_context",
     "copy_mamba_state",
+    "short_conv_layer_*",
 )
 NOT_PRODUCT = frozenset({"test", "tests", "testing", "benchmark", "benchmarks", "examples", "third_party", "vendor"})
 
@@ -53,13 +54,33 @@ def lines_calling(function: ast.FunctionDef, *names: str) -> set[int]:
 
 
 def _named(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """``….NAME(…)`` and ``getattr(…, "NAME")``, each with the line on which the name stands."""
+    """``….NAME(…)`` and ``getattr(…, "NAME")``, each with the line on which the name stands; of a method that is kept
+    in a variable first, the lines on which the variable is called."""
+    kept = {id(value): (target, name) for target, value, name in _kept(tree)}
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(attr=name, end_lineno=int(line))):
                 yield line, name
             case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name), lineno=line), *_]):
-                yield line, name
+                if id(node) not in kept:
+                    yield line, name
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            names = dict(kept[id(node)] for node in ast.walk(function) if id(node) in kept)
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+                    yield node.func.lineno, names[node.func.id]
+
+
+def _kept(tree: ast.Module) -> Iterator[tuple[str, ast.Call, str]]:
+    """Of each ``x = getattr(…, "NAME")``: x, the call of getattr, NAME."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=target)],
+                value=ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]) as value,
+            ):
+                yield target, value, name
 
 
 def _fits(name: str, families: tuple[str, ...]) -> bool:

@@ -69,7 +69,6 @@ def test_what_must_be_carried_is_carried(audit, version):
 
 
 @NEWEST
-@pytest.mark.xfail(strict=True, reason="two calls of get_hybrid_pool_buffer are no sites, two sites have other names")
 def test_every_call_by_name_is_a_site(audit, version, release, capsys):
     """Both ways: what the names give and the report does not, and the other way round, is explained by the report."""
     report = audit(version).report
