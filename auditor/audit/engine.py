@@ -55,12 +55,15 @@ def recognised(tree: SourceTree, spec: EngineSpec) -> tuple[bool, str]:
 
 
 def version(tree: SourceTree, spec: EngineSpec) -> str:
-    """The version that the tree says it has, for display only; "" where it is computed."""
-    path = next((one for one in tree.files if one == spec.version_file or one.endswith(f"/{spec.version_file}")), None)
-    for line in tree.lines(path) if path is not None else ():
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if equals and name in ("__version__", "version") and value[:1] in "\"'":
-            return value.strip("\"'")
+    """The version that the tree says it has, for display only; "" where it is computed. What a build has written beside
+    the file (``_version.py``, as setuptools-scm does) counts first."""
+    folder, _, name = spec.version_file.rpartition("/")
+    for wanted in (f"{folder}/_{name}", spec.version_file):
+        path = next((one for one in tree.files if one == wanted or one.endswith(f"/{wanted}")), None)
+        for line in tree.lines(path) if path is not None else ():
+            *names, value = (part.strip() for part in line.split("="))
+            if value[:1] in ("'", '"') and {"__version__", "version"}.intersection(names):
+                return value.strip("\"'")
     return ""
 
 
