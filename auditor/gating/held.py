@@ -74,6 +74,7 @@ class HeldGates:
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
+        self._refined: dict[str, Mapping[tuple[int, int], Held]] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
@@ -271,7 +272,14 @@ class HeldGates:
 
     # ------------------------------------------------------------ branches
 
-    def _refinements(self, code: Code) -> dict[tuple[int, int], Held]:
+    def _refinements(self, code: Code) -> Mapping[tuple[int, int], Held]:
+        """What the branches say on which there is nothing to wait for."""
+        known = self._refined.get(code.name)
+        if known is None:
+            known = self._refined[code.name] = self._find_refinements(code)
+        return known
+
+    def _find_refinements(self, code: Code) -> Mapping[tuple[int, int], Held]:
         found: dict[tuple[int, int], Held] = {}
         for number, block in enumerate(code.facts.blocks):
             if isinstance(block.end, Branch) and block.end.then != block.end.orelse:

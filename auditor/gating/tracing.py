@@ -34,7 +34,7 @@ from auditor.facts import (
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import carried_parts
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
-from auditor.gating.uses import ALIAS_CALLS, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
+from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
 from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
@@ -113,6 +113,8 @@ class Tracer:
         if not isinstance(one, Call) or _is_kernel(code):
             return "high"
         sites = [site for site in self._graph.calls[key] if site.value == one.dst]
+        if not sites and called_name(code, one) in {*self._table.stores, *READS, *COLLECTIVES}:
+            return "high"  # what is copied from, sent or computed with
         if not sites:
             return "medium" if one.dst in self.users(code) else "low"
         inside = [

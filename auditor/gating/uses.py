@@ -104,6 +104,23 @@ ALIAS_CALLS = frozenset(
 )
 """Functions whose result holds or is what they were given."""
 
+COLLECTIVES = frozenset(
+    {
+        "all_gather",
+        "all_gather_into_tensor",
+        "all_reduce",
+        "all_to_all",
+        "broadcast",
+        "gather",
+        "isend",
+        "reduce",
+        "reduce_scatter",
+        "scatter",
+        "send",
+    }
+)
+"""Operations of torch.distributed, which read what they are given (torch.distributed documentation)."""
+
 READS = frozenset(
     {
         "to",
