@@ -94,6 +94,7 @@ class Needs:
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
         self.relevant = graph.reaching(sources)
         """Frames that can reach guarded storage."""
+        self._phases: dict[str, bool] = {}
         self._assumptions: dict[str, Assumption | None] = {}
         self._accessor_places: dict[str, set[tuple[int, int]]] = {}
         self._called = frozenset(name for name, _ in graph.callers)
@@ -392,10 +393,6 @@ class Needs:
         nearby: bool,
     ) -> None:
         """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
-        exempt = self._exempt(frame, need)
-        if exempt is not None:
-            self._decide(made, need.buffer, need.touches, exempt)
-            return
         state = self._held.state(key).at(*point)
         gate, near = self._covering.judge(state, need.layer, bound)
         near = self._meant(frame.code, near)
@@ -405,6 +402,10 @@ class Needs:
             gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
+            return
+        exempt = self._exempt(frame, need)
+        if exempt is not None:
+            self._decide(made, need.buffer, need.touches, exempt)
             return
         if nearby:
             near.extend(self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound)))
@@ -445,7 +446,7 @@ class Needs:
             assumed = self._assumption(function)
             if assumed is not None:
                 return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
-        if self._before_any_load(frame.code.name):
+        if self._without_load(frame.code.name):
             return Outcome("exempt", "no-load", need=need)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
@@ -460,8 +461,14 @@ class Needs:
             self._assumptions[function] = next(fitting, None)
         return self._assumptions[function]
 
-    def _before_any_load(self, function: str) -> bool:
-        return any(one.phase == "no-load" and fnmatchcase(function, one.function) for one in self._spec.entries)
+    def _without_load(self, function: str) -> bool:
+        """Whether the pack says that a function runs in a phase in which no load is in flight."""
+        if function not in self._phases:
+            entries = self._spec.entries
+            self._phases[function] = any(
+                one.phase == "no-load" and fnmatchcase(function, one.function) for one in entries
+            )
+        return self._phases[function]
 
     def _builds(self, frame: Frame, owner: Instance) -> bool:
         return frame.context is not None and (

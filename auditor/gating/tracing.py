@@ -216,6 +216,9 @@ class Tracer:
             return [("alias", target, handle) for target in targets]
         if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
             return [("metadata", NOTHING, handle)]
+        if not handle.selected and one.name == "items":
+            pairs = replace(handle, inside=(*handle.inside, 1, ANYWHERE))  # (name, what is stored under it)
+            return [("alias", call.dst, pairs) for call in calls]
         if not handle.selected and not calls and self._is_left_behind(handle.buffer.name, one.name):
             return [("not-loaded", NOTHING, handle)]
         if not handle.selected and one.name not in READS:
