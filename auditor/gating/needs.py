@@ -46,6 +46,7 @@ from auditor.gating.values import (
     Outcome,
     Place,
     Touch,
+    put_into,
 )
 from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import Assumption, EngineSpec, matcher
@@ -299,7 +300,7 @@ class Needs:
         for use, now in self._tracer.trace(key, value, handle):
             used = True
             if use.kind in ("returned", "yielded"):
-                handed = now if use.kind == "returned" else replace(now, inside=(*now.inside, ANYWHERE))
+                handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
             elif use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))

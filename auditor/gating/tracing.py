@@ -35,7 +35,7 @@ from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import carried_parts
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place
+from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
 
@@ -217,7 +217,7 @@ class Tracer:
         if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
             return [("metadata", NOTHING, handle)]
         if not handle.selected and one.name == "items":
-            pairs = replace(handle, inside=(*handle.inside, 1, ANYWHERE))  # (name, what is stored under it)
+            pairs = put_into(handle, 1, ANYWHERE)  # (name, what is stored under it)
             return [("alias", call.dst, pairs) for call in calls]
         if not handle.selected and not calls and self._is_left_behind(handle.buffer.name, one.name):
             return [("not-loaded", NOTHING, handle)]
@@ -333,7 +333,7 @@ def _put_in_order(one: Build, value: Value, handle: Handle) -> list[Step]:
     if one.kind not in ("tuple", "list"):
         return [("alias", one.dst, handle)]
     places = [place for place, element in enumerate(one.elements) if element == value]
-    return [("alias", one.dst, replace(handle, inside=(*handle.inside, place))) for place in places]
+    return [("alias", one.dst, put_into(handle, place)) for place in places]
 
 
 def _taken_out(dst: Value, place: int, handle: Handle) -> list[Step]:

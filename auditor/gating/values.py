@@ -175,6 +175,16 @@ class Handle:
     inside: tuple[int, ...] = ()
 
 
+_NESTED = 6
+"""Collections in collections that a handle is followed into; deeper, its place is not told any more."""
+
+
+def put_into(handle: Handle, *places: int) -> Handle:
+    """A handle at ``places`` of collections, the outermost last. A loop may pack its own result again and again."""
+    inside = (*handle.inside, *places)
+    return replace(handle, inside=inside) if len(inside) <= _NESTED else handle
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """An element read that no gate covers yet, in the terms of the function at hand. ``hops`` lead from this function
