@@ -43,7 +43,7 @@ def test_a_lost_gate_is_worse(repository):
     done = diff("main", ".", cwd=repository.top)
     assert done.exit == 1
     assert "new (4)" in done.stdout
-    assert "gate lost (9)" in done.stdout
+    assert "gate lost (7)" in done.stdout
     told = " ".join(done.stdout.split())
     assert "waited in RouterPool.get_key_buffer (engine/minikv/router.py:42); is ungated now" in told
     made = document("main", ".", cwd=repository.top)
@@ -58,11 +58,11 @@ def test_the_way_back_is_better(repository):
     done = diff(".", "main", cwd=repository.top)
     assert done.exit == 0
     assert "gone (4)" in done.stdout
-    assert "gate gained (9)" in done.stdout
+    assert "gate gained (7)" in done.stdout
 
 
 def test_a_moved_gate_is_told_from_a_lost_one(repository):
-    """The wait goes from the pool into one of its two readers."""
+    """The wait goes from the pool into the one of its readers that runs while a load may be in flight."""
     repository.edit("router.py", WAIT, "")
     repository.edit(
         "attention.py",
@@ -76,8 +76,7 @@ def test_a_moved_gate_is_told_from_a_lost_one(repository):
     )
     made = document("main", ".", cwd=repository.top)
     assert ("moved", "attention.GatherBackend.forward_extend") in kinds(made)
-    assert ("lost", "attention.AttentionBackend.forward_decode") in kinds(made)
-    assert ("lost", "attention.GatherBackend.forward_extend") not in kinds(made)
+    assert {what for what, _ in kinds(made)} == {"moved"}
     told = " ".join(diff("main", ".", cwd=repository.top).stdout.split())
     assert "waited in RouterPool.get_key_buffer (engine/minikv/router.py:42); waits in" in told
 
