@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from auditor.facts import NOTHING, Attr, Build, Call, Const, FunctionFacts, Item, Name, Op, Phi, SetItem, Value
+from auditor.facts import NOTHING, Attr, Build, Call, Const, FunctionFacts, Import, Item, Name, Op, Phi, SetItem, Value
 from auditor.link import Code
 
 
@@ -23,7 +23,7 @@ class User(NamedTuple):
 def called_name(code: Code, one: object) -> str:
     """The name by which a method, function or attribute is called or read; of ``getattr(x, "name")(…)`` that name."""
     func = code.defined.get(one.func) if isinstance(one, Call) else one
-    if isinstance(func, Attr | Name):
+    if isinstance(func, Attr | Name | Import):
         return func.name
     if isinstance(func, Call) and len(func.arguments) >= 2:
         constant = code.defined.get(func.arguments[1].value)
