@@ -18,8 +18,8 @@ from auditor.checks import (
     wrong_layer_gate,
 )
 from auditor.checks.cases import findings
-from auditor.checks.finding import CONFIDENCES, SEVERITIES, Case, Check, Finding
-from auditor.gating import Judgement
+from auditor.checks.finding import SEVERITIES, Case, Check, Finding
+from auditor.gating import CONFIDENCES, Judgement
 
 CHECKS: tuple[Check, ...] = (
     buffer_escape.CHECK,

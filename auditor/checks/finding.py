@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from auditor.gating import Buffer, Hop, Judgement, Near, Need, Place, Touch
 
 SEVERITIES = ("error", "warning", "note")
-CONFIDENCES = ("high", "medium", "low")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,25 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 
 from auditor.gating.armed import Armed, Registration, State
 from auditor.gating.symbols import Layer, Path, readable
-from auditor.gating.values import UNRELATED_ARGUMENT, Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch, by_length
+from auditor.gating.values import (
+    CONFIDENCES,
+    UNRELATED_ARGUMENT,
+    Buffer,
+    Gate,
+    Hop,
+    Near,
+    Need,
+    Outcome,
+    Place,
+    Touch,
+    by_length,
+)
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
 __all__ = [
-    "UNRELATED_ARGUMENT",
-    "by_length",
+    "CONFIDENCES",
     "ORDER",
+    "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",
     "Buffer",
@@ -33,6 +45,7 @@ __all__ = [
     "SiteVerdict",
     "State",
     "Touch",
+    "by_length",
     "judge",
     "readable",
 ]

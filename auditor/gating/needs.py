@@ -28,7 +28,7 @@ from auditor.gating.held import (
 )
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
-from auditor.gating.storage import first_layers, is_storage
+from auditor.gating.storage import Storage, first_layers
 from auditor.gating.symbols import SOME, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
@@ -83,10 +83,11 @@ class Needs:
         self._spec = spec
         self._held = held
         self._armed = armed
-        self.is_buffer = is_storage(linker, spec)
+        storage = Storage(linker, spec)
+        self.is_buffer = storage.guards
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
-        self._tracer = Tracer(linker, graph, spec, held, self._cover)
+        self._tracer = Tracer(linker, graph, spec, storage, held, self._cover)
         self._picking = Picking(graph)
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)

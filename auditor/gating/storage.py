@@ -5,8 +5,7 @@ layers: those that hold where the layers of an object begin.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
 from auditor.gating.symbols import FIRST_LAYER
@@ -14,11 +13,25 @@ from auditor.link import Code, Linker
 from auditor.spec import EngineSpec, matcher
 
 
-def is_storage(linker: Linker, spec: EngineSpec) -> Callable[[str], bool]:
-    """Whether an attribute of a pool, by its name, is guarded storage."""
-    named = matcher(spec.buffers)
-    derived = _handed_out(linker, spec) & _carried(linker, spec)
-    return functools.cache(lambda name: name in derived or named(name) is not None)
+class Storage:
+    """What of the objects of a program is guarded, by name; built once."""
+
+    def __init__(self, linker: Linker, spec: EngineSpec) -> None:
+        side = _transfer_side(linker, spec)
+        self._named = matcher(spec.buffers)
+        self._derived = _handed_out(linker, spec) & _carried(side)
+        self._carried_parts = _carried_parts(linker, spec, side)
+        self._known: dict[str, bool] = {}
+
+    def guards(self, name: str) -> bool:
+        """Whether an attribute of a pool is guarded storage."""
+        if name not in self._known:
+            self._known[name] = name in self._derived or self._named(name) is not None
+        return self._known[name]
+
+    def leaves_behind(self, name: str, part: str) -> bool:
+        """Whether the transfer side takes a structure part by part, and this part is none that it takes."""
+        return name in self._carried_parts and part not in self._carried_parts[name]
 
 
 def first_layers(linker: Linker) -> frozenset[str]:
@@ -53,21 +66,18 @@ def _handed_out(linker: Linker, spec: EngineSpec) -> frozenset[str]:
     owners = {base for cls in made for base in linker.hierarchy.mro(cls)}
     methods = [code for code in linker.codes.values() if code.owner in owners]
     asked = [code for code in methods if is_accessor(code.facts.name) is not None]
-    passed_on = {name for code in asked for name in _returned(code, _NO_NAMES, calls=True)}
+    passed_on = {method.name for code in asked for method in _methods(code, _returned(code, frozenset()))}
     asked += [code for code in methods if code.facts.name in passed_on]
     found: set[str] = set()
     for code in asked:
         own = linker.hierarchy.applicable(code.owner)
-        found.update(name for name in _returned(code, frozenset(spec.uses.views)) if name not in own)
+        handed = _returned(code, frozenset(spec.uses.views))
+        found.update(one.name for one in handed if isinstance(one, Attr) and one.base == 0 and one.name not in own)
     return frozenset(found)
 
 
-_NO_NAMES: frozenset[str] = frozenset()
-
-
-def _returned(code: Code, views: frozenset[str], *, calls: bool = False) -> Iterator[str]:
-    """The attributes of the first parameter that the values a function returns are, are part of, or are views of; with
-    ``calls`` the methods that they are results of."""
+def _returned(code: Code, views: frozenset[str]) -> Iterator[object]:
+    """The instructions whose values, parts of values or ``views`` of values a function returns."""
     todo: list[Value] = [block.end.value for block in code.facts.blocks if isinstance(block.end, Return)]
     seen: set[Value] = set()
     while todo:
@@ -76,10 +86,6 @@ def _returned(code: Code, views: frozenset[str], *, calls: bool = False) -> Iter
             continue
         seen.add(value)
         match code.defined.get(value):
-            case Attr(base=0, name=name) if not calls:
-                yield name
-            case Call(func=func) if calls and isinstance(method := code.defined.get(func), Attr):
-                yield method.name
             case Item(base=source) | Declare(source=source):
                 todo.append(source)
             case Call(func=func) if isinstance(method := code.defined.get(func), Attr) and method.name in views:
@@ -88,13 +94,23 @@ def _returned(code: Code, views: frozenset[str], *, calls: bool = False) -> Iter
                 todo.extend(choice for _, choice in choices)
             case Build(kind="tuple" | "list", elements=elements):
                 todo.extend(elements)
+            case one:
+                yield one
 
 
-def carried_parts(linker: Linker, spec: EngineSpec) -> Mapping[str, frozenset[str]]:
+def _methods(code: Code, returned: Iterable[object]) -> Iterator[Attr]:
+    """The methods that are called for what is returned."""
+    for one in returned:
+        method = code.defined.get(one.func) if isinstance(one, Call) else None
+        if isinstance(method, Attr):
+            yield method
+
+
+def _carried_parts(linker: Linker, spec: EngineSpec, side: list[Code]) -> Mapping[str, frozenset[str]]:
     """Storage that is a structure and that the transfer side takes part by part -> the parts, with all names of methods
     (a property of a structure may be a view of a part)."""
     found: dict[str, set[str]] = {}
-    for code in _transfer_side(linker, spec):
+    for code in side:
         for one in code.defined.values():
             base = code.defined.get(one.base) if isinstance(one, Attr) else None
             if isinstance(one, Attr) and isinstance(base, Attr) and one.name not in spec.uses.metadata:
@@ -103,9 +119,8 @@ def carried_parts(linker: Linker, spec: EngineSpec) -> Mapping[str, frozenset[st
     return {name: frozenset(parts | methods) for name, parts in found.items()}
 
 
-def _carried(linker: Linker, spec: EngineSpec) -> frozenset[str]:
+def _carried(side: list[Code]) -> frozenset[str]:
     """The attributes that the code of the transfer side reads."""
-    side = _transfer_side(linker, spec)
     return frozenset(one.name for code in side for one in code.defined.values() if isinstance(one, Attr))
 
 

@@ -32,14 +32,12 @@ from auditor.facts import (
     Yield,
 )
 from auditor.gating.held import HeldGates, arguments_of
-from auditor.gating.storage import carried_parts
+from auditor.gating.storage import Storage
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
+from auditor.gating.values import ANYWHERE, CONFIDENCES, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
-
-CONFIDENCES = ("high", "medium", "low")
 
 Step: TypeAlias = tuple[str, Value, Handle]
 """A kind of use, with the value and the handle that go on where the kind is ``alias``."""
@@ -70,11 +68,12 @@ class Tracer:
         linker: Linker,
         graph: CallGraph,
         spec: EngineSpec,
+        storage: Storage,
         held: HeldGates,
         cover: Callable[[Handle, Held], Handle],
     ) -> None:
         self._linker = linker
-        self._carried_parts = carried_parts(linker, spec)
+        self._storage = storage
         self._graph = graph
         self._held = held
         self._cover = cover
@@ -219,15 +218,11 @@ class Tracer:
         if not handle.selected and one.name == "items":
             pairs = put_into(handle, 1, ANYWHERE)  # (name, what is stored under it)
             return [("alias", call.dst, pairs) for call in calls]
-        if not handle.selected and not calls and self._is_left_behind(handle.buffer.name, one.name):
+        if not handle.selected and not calls and self._storage.leaves_behind(handle.buffer.name, one.name):
             return [("not-loaded", NOTHING, handle)]
         if not handle.selected and one.name not in READS:
             return list(_part(code, one, calls, handle))
         return [("element", NOTHING, handle)]
-
-    def _is_left_behind(self, buffer: str, part: str) -> bool:
-        """Whether the transfer side takes a structure part by part, and this part is none that it takes."""
-        return buffer in self._carried_parts and part not in self._carried_parts[buffer]
 
     def _calls(self, code: Code, one: Attr) -> list[Call]:
         """The calls of an attribute."""
