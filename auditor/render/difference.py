@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from auditor.render.frame import place
-from auditor.render.json_v1 import finding_row, gate_row, stats_row, step_row
+from auditor.render.json_v1 import finding_row, gate_row, member, members, stats_row, step_row
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
 from auditor.triage import Change, Difference, Entry, Gate, Report, ReportedFinding, Site, gates
@@ -101,25 +100,16 @@ def to_json(difference: Difference, _page: Page) -> str:
     """Write everything, one finding and site a line."""
     found = difference.findings
     rows = [
-        _row("schema", "diff-v1"),
-        _row("before", _report(difference.before)),
-        _row("after", _report(difference.after)),
-        _rows("new", map(finding_row, found.new)),
-        _rows("worse", ({"finding": finding_row(one), "what": what} for one, what in found.worse)),
-        _rows("known", (one.fingerprint for one in found.known)),
-        _rows("gone", map(_entry_row, found.gone)),
-        _rows("sites", map(_change_row, difference.changes)),
+        member("schema", "diff-v1"),
+        member("before", _report(difference.before)),
+        member("after", _report(difference.after)),
+        members("new", map(finding_row, found.new)),
+        members("worse", ({"finding": finding_row(one), "what": what} for one, what in found.worse)),
+        members("known", (one.fingerprint for one in found.known)),
+        members("gone", map(_entry_row, found.gone)),
+        members("sites", map(_change_row, difference.changes)),
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
-
-
-def _row(key: str, value: object) -> str:
-    return f"{json.dumps(key)}: {json.dumps(value)}"
-
-
-def _rows(key: str, values: Iterable[object]) -> str:
-    lines = ",\n  ".join(map(json.dumps, values))
-    return f"{json.dumps(key)}: [\n  {lines}\n]" if lines else f"{json.dumps(key)}: []"
 
 
 def _report(report: Report) -> Mapping[str, object]:

@@ -19,23 +19,25 @@ TOOL = "bufgate"
 def render(report: Report, _page: Page) -> str:
     """Write the whole report."""
     rows = [
-        _row("schema", SCHEMA),
-        _row("tool", {"name": TOOL, "version": report.tool_version}),
-        _row("engine", {"name": report.engine.name, "version": report.engine.version, "pack": report.engine.pack}),
-        _rows("scenarios", map(_scenario, report.scenarios)),
-        _row("stats", stats_row(report.stats)),
-        _rows("sites", map(_site, report.sites)),
-        _rows("findings", map(finding_row, report.findings)),
-        _rows("problems", map(_problem, report.problems)),
+        member("schema", SCHEMA),
+        member("tool", {"name": TOOL, "version": report.tool_version}),
+        member("engine", {"name": report.engine.name, "version": report.engine.version, "pack": report.engine.pack}),
+        members("scenarios", map(_scenario, report.scenarios)),
+        member("stats", stats_row(report.stats)),
+        members("sites", map(_site, report.sites)),
+        members("findings", map(finding_row, report.findings)),
+        members("problems", map(_problem, report.problems)),
     ]
     return "{\n" + ",\n".join(rows) + "\n}\n"
 
 
-def _row(key: str, value: object) -> str:
+def member(key: str, value: object) -> str:
+    """Write one member of a document that is written a line at a time."""
     return f"{json.dumps(key)}: {json.dumps(value)}"
 
 
-def _rows(key: str, values: Iterable[object]) -> str:
+def members(key: str, values: Iterable[object]) -> str:
+    """Write a member that is a list, one element a line."""
     lines = ",\n  ".join(map(json.dumps, values))
     return f"{json.dumps(key)}: [\n  {lines}\n]" if lines else f"{json.dumps(key)}: []"
 
