@@ -14,7 +14,7 @@ from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
-from auditor.gating.values import Gate, Held, Place, Vacuous, meet
+from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
@@ -118,15 +118,15 @@ class HeldGates:
 
     def _starts(self, code: Code, by_block: Mapping[int, list[Gate]]) -> Mapping[int, Held]:
         """What is held at the start of each block."""
-        refinements = self._refinements(code)
+        said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
             after = held | frozenset(by_block.get(block, ()))
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
-                target: (held if target in content.handlers else after) | refinements.get((block, target), frozenset())
-                for target in successors(content)
+                to: simplest((held if to in content.handlers else after) | said.get((block, to), frozenset()))
+                for to in successors(content)
             }
 
         nothing: Held = frozenset()
@@ -314,8 +314,11 @@ class HeldGates:
             return Vacuous(frozenset({path_of(code.defined, one.base)}))
         path = path_of(code.defined, counter)
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
-        optional = isinstance(one, Param) and _is_optional(code, one.name)
-        return Vacuous(frozenset({path})) if path in loose or (loose and optional) else None
+        if path in loose:
+            return Vacuous(frozenset({path}))
+        if loose and isinstance(one, Param) and _is_optional(code, one.name):
+            return Vacuous(without=frozenset({one.name}))
+        return None
 
 
 def _first(held: Held) -> Gate | None:
@@ -358,7 +361,7 @@ def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: M
     held: Held | None = None
     for number, block in enumerate(function.blocks):
         if number in starts and isinstance(block.end, Return):
-            here = starts[number] | frozenset(by_block.get(number, ()))
+            here = simplest(starts[number] | frozenset(by_block.get(number, ())))
             held = here if held is None else meet(held, here)
     return held if held is not None else frozenset()
 

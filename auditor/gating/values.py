@@ -3,6 +3,7 @@ comparisons, so that two waits for the same layer on two branches are the same g
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -68,10 +69,11 @@ class Gate:
 
 @dataclass(frozen=True, slots=True)
 class Vacuous:
-    """On this path one of the owners at ``through`` has no counter or no load in flight, or one of these parameters was
-    not passed: there is nothing to wait for."""
+    """There is nothing to wait for: on this path one of the owners at ``through`` has no counter or no load in flight,
+    or one of the optional parameters ``without`` was not passed."""
 
-    through: frozenset[Path]
+    through: frozenset[Path] = frozenset()
+    without: frozenset[str] = frozenset()
 
 
 Held: TypeAlias = frozenset[Gate | Vacuous]
@@ -88,13 +90,21 @@ def meet(left: Held, right: Held) -> Held:
     kept = set(left & right)
     for here, there in ((left - right, right), (right - left, left)):
         kept.update(both for one in here for other in there if (both := _both(one, other)) is not None)
-    return frozenset(one for one in kept if not any(other != one and implies(other, one) for other in kept))
+    return simplest(kept)
+
+
+def simplest(held: Iterable[Gate | Vacuous]) -> Held:
+    """Without what follows from the rest: a gate that also happens without its condition is one gate."""
+    held = frozenset(held)
+    return frozenset(one for one in held if not any(other != one and implies(other, one) for other in held))
 
 
 def implies(one: Gate | Vacuous, other: Gate | Vacuous) -> bool:
     """Whether ``other`` is ``one`` with more conditions, or more parts of a guard."""
+    if isinstance(one, Vacuous) and isinstance(other, Vacuous):
+        return one.through <= other.through and one.without <= other.without
     if isinstance(one, Vacuous) or isinstance(other, Vacuous):
-        return isinstance(one, Vacuous) and isinstance(other, Vacuous) and one.through <= other.through
+        return False
     return set(one.given) <= set(other.given) and replace(one, given=other.given) == other
 
 
@@ -108,17 +118,16 @@ def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
 
 
 def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
-    through = one.through | other.through
-    return Vacuous(through) if len(through) <= _CHOICES else None
+    through, without = one.through | other.through, one.without | other.without
+    return Vacuous(through, without) if len(through) + len(without) <= _CHOICES else None
 
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
-    """What is left of a gate where the other path has none: the whole, if there is nothing to wait for; if an argument
-    was not passed on that path, a gate that depends on the argument."""
-    absent = other.through - {one.through}
-    if one.through is None or (absent and not one.given) or any(path.names for path in absent):
+    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if an
+    argument was not passed, a gate that depends on the argument."""
+    if any(path != one.through for path in other.through):
         return None
-    return replace(one, given=tuple(sorted({*one.given, *(path.root for path in absent)})))
+    return replace(one, given=tuple(sorted({*one.given, *other.without})))
 
 
 @dataclass(frozen=True, slots=True)
