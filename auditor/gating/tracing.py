@@ -34,7 +34,17 @@ from auditor.facts import (
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
-from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
+from auditor.gating.uses import (
+    ALIAS_CALLS,
+    COLLECTIVES,
+    METADATA_CALLS,
+    NULL_TESTS,
+    READS,
+    User,
+    called_name,
+    is_number,
+    users,
+)
 from auditor.gating.values import ANYWHERE, CONFIDENCES, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.spec import EngineSpec
@@ -379,7 +389,7 @@ def _is_view_index(code: Code, index: Value) -> bool:
     one = code.defined.get(index)
     if isinstance(one, Build) and one.kind == "tuple":
         return all(_is_view_index(code, part) for part in one.elements)
-    return isinstance(one, Const | Opaque) or (isinstance(one, Build) and one.kind == "slice")
+    return isinstance(one, Const | Opaque) or (isinstance(one, Build) and one.kind == "slice") or is_number(code, index)
 
 
 def _is_kernel(code: Code) -> bool:

@@ -123,8 +123,8 @@ def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
 
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
-    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if an
-    argument was not passed, a gate that depends on the argument."""
+    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; a
+    gate that depends on an argument, if it was not passed there."""
     if any(path != one.through for path in other.through):
         return None
     return replace(one, given=tuple(sorted({*one.given, *other.without})))
