@@ -435,13 +435,18 @@ class Needs:
         old = needs.get(name)
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
-            shorter = kept if len(kept.hops) < len(old.hops) else old
-            kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
+            kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
         elif old is not None:
-            shorter = kept if len(kept.hops) < len(old.hops) else old
             optional = tuple(one for one in old.optional if one in kept.optional)
-            kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
+            plainer = self._plainer(old, kept)
+            kept = replace(plainer, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
+
+    def _plainer(self, one: Need, other: Need) -> Need:
+        """The one with the shorter path; of equal ones that of the more general class."""
+        mro = self._linker.hierarchy.mro
+        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
+        return one if longer else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
