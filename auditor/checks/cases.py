@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from auditor.checks.finding import SEVERITIES, Case, Check, Finding
 from auditor.gating import CONFIDENCES, Hop, Judgement, Need, SiteVerdict, by_length, readable
@@ -21,8 +22,20 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
             groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = [_finding(members, checks) for members in groups.values()]
-    return tuple(sorted(made, key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=_order)
+    return tuple(sorted(_absorbed(made), key=_order))
+
+
+def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Of several findings of one function and storage the worst; it stands for the others if none is surer."""
+    by_edge: dict[tuple[str, str, bool], list[Finding]] = {}
+    for one in found:
+        by_edge.setdefault((one.function, one.buffer, one.latent), []).append(one)
+    for first, *others in by_edge.values():
+        surer = [one for one in others if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(first.confidence)]
+        sites = {site for one in (first, *others) if one not in surer for site in one.sites}
+        yield replace(first, sites=tuple(sorted(sites)))
+        yield from surer
 
 
 def _order(one: Finding) -> tuple[object, ...]:

@@ -201,7 +201,7 @@ class _Sites:
         if not outcomes:
             reason = "metadata" if method in self._reaching else "not-loaded"
             return BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
-        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+        worst = min(outcomes, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
         reason = worst.why if worst.verdict != "gated" else ""
         runs = method or (touch.method if touch else "")
         return BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, tuple(outcomes), derivation)
