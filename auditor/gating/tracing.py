@@ -35,8 +35,9 @@ from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
 from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
 from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
-from auditor.gating.values import ANYWHERE, CONFIDENCES, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
+from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
+from auditor.scales import CONFIDENCES
 from auditor.spec import EngineSpec
 
 Step: TypeAlias = tuple[str, Value, Handle]
