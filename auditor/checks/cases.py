@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.checks.finding import Case, Check, Finding
+from auditor.gating import Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
 Member = tuple[Case, Check, str, SiteVerdict]

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from auditor.gating import Buffer, Hop, Judgement, Near, Need, Place, Touch
 
-SEVERITIES = ("error", "warning", "note")
-
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -11,7 +11,6 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 from auditor.gating.armed import Armed, Registration, State
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
-    CONFIDENCES,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -26,7 +25,6 @@ from auditor.gating.values import (
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
 __all__ = [
-    "CONFIDENCES",
     "ORDER",
     "UNRELATED_ARGUMENT",
     "Armed",

@@ -11,9 +11,6 @@ from auditor.callgraph import FrameKey
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
 
-CONFIDENCES = ("high", "medium", "low")
-"""How sure it is that a use reads elements, surest first."""
-
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 

@@ -10,7 +10,7 @@ from auditor import __version__
 from auditor.interfaces.baseline import against, baseline
 from auditor.interfaces.compare import diff, history
 from auditor.interfaces.config import config
-from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
+from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
 from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
@@ -25,6 +25,7 @@ from auditor.interfaces.output import (
 from auditor.interfaces.probe import probe
 from auditor.interfaces.rules import rules
 from auditor.interfaces.setup import completion, init
+from auditor.scales import CONFIDENCES
 
 SECTIONS = (
     ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),

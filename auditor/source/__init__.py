@@ -14,7 +14,9 @@ from auditor.source.display import display
 from auditor.source.release import cache_home, fetch_release, release_folder
 from auditor.source.revisions import INDEX, Revisions
 from auditor.source.roles import ROLES
+from auditor.source.stamps import Stamps
 from auditor.source.tree import Problem, SourceTree, open_tree
+from auditor.source.words import mentions
 
 __all__ = [
     "INDEX",
@@ -22,9 +24,11 @@ __all__ = [
     "Problem",
     "Revisions",
     "SourceTree",
+    "Stamps",
     "cache_home",
     "display",
     "fetch_release",
+    "mentions",
     "open_tree",
     "release_folder",
 ]

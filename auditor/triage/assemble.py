@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from auditor.checks import Finding
-from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
-from auditor.gating import Gate as HeldGate
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
+
+if TYPE_CHECKING:  # a report that was kept is read without the rooms that make one
+    from auditor.checks import Finding
+    from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict
+    from auditor.gating import Gate as HeldGate
 
 EXECUTION = ("eager", "load-possible")
 """Mode and phase of everything, as long as no entry point of a pack says otherwise."""
@@ -83,6 +86,8 @@ def _scenario(judgement: Judgement, one: BindingVerdict) -> str:
 
 
 def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
+    from auditor.gating import readable
+
     owners = sorted(gate.owners or (), key=repr)
     on = ", ".join(dict.fromkeys(one.cls.rpartition(".")[2] for one in owners)) or "the counter itself"
     armed = (
