@@ -15,6 +15,7 @@ from auditor import __version__
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, recognised, version
 from auditor.audit.extracting import FactsOf, facts_store
+from auditor.audit.fixes import fixes
 from auditor.audit.reading import Progress, Reader, modules, source, suppressions
 from auditor.audit.started import started_inside
 from auditor.callgraph import by_name, freeze
@@ -72,7 +73,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
         scenarios=scenarios(judgement),
         stats=stats(tree, reader, sites, round(time.perf_counter() - started, 2) if options.timing else None),
         sites=sites,
-        findings=suppress(assemble_findings(told), suppressions(tree), options.today),
+        findings=suppress(assemble_findings(told, fixes(told, tree)), suppressions(tree), options.today),
         problems=reader.problems(),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.gating import CONFIDENCES, Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
 
 Key = tuple[str, str, str, bool]
 TOLD = ("ungated", "latent")
@@ -49,7 +49,7 @@ def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
     hop, inside = _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -113,9 +113,16 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
     )
+
+
+def _remedy(case: Case, check: Check) -> Remedy | str:
+    if case.latent:
+        return "nothing arms the object, so a wait would change nothing"
+    return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
 def _hints(case: Case) -> Iterator[str]:

@@ -123,8 +123,8 @@ def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
 
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
-    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if an
-    argument was not passed, a gate that depends on the argument."""
+    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if
+    an argument was not passed, a gate that depends on the argument."""
     if any(path != one.through for path in other.through):
         return None
     return replace(one, given=tuple(sorted({*one.given, *other.without})))
@@ -155,11 +155,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens. ``layer``: the layer concerned, in the terms of
+    the function of the frame."""
 
     frame: FrameKey
     place: Place
     what: str
+    layer: Layer | None = field(default=None, compare=False)
 
 
 def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:
