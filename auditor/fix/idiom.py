@@ -13,18 +13,16 @@ _BARE = cst.Module([])
 
 
 def idiom(waiting: Waiting, method: Function, *, elsewhere: bool) -> cst.BaseStatement | None:
-    """The statement by which ``method`` waits, or a call of it where it does nothing else; None where it cannot be
+    """The statement by which ``method`` waits, or a call of it where it does nothing else. None where it cannot be
     taken out: it is part of a larger one, or speaks of more than the receiver and the layer.
 
     ``elsewhere``: it is for another file, in which the names of this one mean nothing.
     """
-    line = waiting.line - waiting.extent.start
-    statement = _waiting_statement(method, line)
+    if waiting.alone:
+        return cst.parse_statement(f"{waiting.receiver}.{method.node.name.value}({waiting.layer})")
+    statement = _waiting_statement(method, waiting.line - waiting.extent.start)
     if statement is None:
         return None
-    if waiting.callable and all(one is statement or _is_docstring(one) for one in method.body):
-        name = method.node.name.value
-        return cst.parse_statement(f"{waiting.receiver}.{name}({waiting.layer})")
     known = {waiting.receiver, waiting.layer.partition(".")[0]}
     foreign = _names(statement) - known
     if foreign and (elsewhere or foreign & _names(method.node.params) or foreign & _assigned(method)):

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph
-from auditor.facts import Attr, Call, Param, Value
+from auditor.facts import NOTHING, Attr, Bind, Call, Const, Delete, Param, Phi, Return, SetAttr, SetItem, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import instances
-from auditor.gating.symbols import Derived, Layer, Path, path_of, without_first_layer
+from auditor.gating.symbols import Derived, Layer, Path, layer_of, path_of, without_first_layer
 from auditor.gating.values import Gate, Hop, Near, Need, Place
 from auditor.link import Code, Frame, Instance, Linker
 
@@ -30,14 +30,14 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A method that waits, and the ``line`` of it that does. ``layer`` is the expression that it
-    waits for ("": it needs none); ``callable`` whether it could be called with just that."""
+    """A method that waits, and the ``line`` of it that does. ``layer`` is the expression that it waits for ("": it
+    needs none); ``alone`` whether it does nothing else and takes just that."""
 
     extent: Extent
     line: int
     receiver: str
     layer: str
-    callable: bool
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +144,8 @@ class Remedies:
         if bare.every or len(bare.terms) != 1 or bare.terms[0][1] != 1 or bare.constant < 0:
             return None
         atom = bare.terms[0][0]
-        if isinstance(atom, Derived):
-            roots = [path for path in atom.sources if path.root != receiver]
-            root, *names = atom.text.split(".")
-            atom = roots[0] if len(roots) == 1 else Path(root, tuple(names))
-            if len(roots) > 1:
-                return None
-        made = _written(code, atom)
+        path = _computed_from(code, atom, receiver) if isinstance(atom, Derived) else atom
+        made = _written(code, path) if path is not None else None
         if made is None or not bare.constant:
             return made
         return _Written(f"{made.text} + {bare.constant}", made.at_start, made.here)
@@ -158,8 +153,8 @@ class Remedies:
     # ------------------------------------------------------------ how others wait
 
     def _waiting(self, classes: frozenset[str], place: Place, near: Iterable[Near]) -> Iterator[Waiting]:
-        """Methods that every one of the classes has, those of the nearest class and the nearest lines first; among
-        them those that do not wait on every path."""
+        """Methods that every one of the classes has: those of the nearest class first, in it what does nothing but
+        wait, then by lines. Among them are those that do not wait on every path."""
         mros = [self._linker.hierarchy.mro(cls) for cls in sorted(classes)]
         found = []
         others = [(name, gate) for name, gate in self._waits.items() if name != place.function]
@@ -169,7 +164,7 @@ class Remedies:
                 continue
             made = self._way(code, gate)
             if made is not None:
-                distance = (mros[0].index(cls), made.extent.path != place.path, abs(made.line - place.line), name)
+                distance = (mros[0].index(cls), not made.alone, abs(made.line - place.line), name)
                 found.append((distance, made))
         for _, made in sorted(found, key=lambda one: one[0]):
             yield made
@@ -183,8 +178,22 @@ class Remedies:
         if layer is None:
             return None
         given = [one.name for one in code.facts.params[1:]]
-        alone = not (code.facts.decorators or code.facts.is_async) and given == ([layer] if layer else [])
+        alone = given == ([layer] if layer else []) and _does_nothing_else(code)
         return Waiting(_extent(code), asked.line, receiver, layer, alone)
+
+
+def _computed_from(code: Code, atom: Derived, receiver: str) -> Path | None:
+    """The layer that an index was computed from; the index itself where it was computed from none."""
+    own = [path for path in atom.sources if path.root != receiver]
+    one = code.defined.get(int(atom.text[1:])) if atom.text[1:].isdigit() else None
+    if isinstance(one, Phi):
+        choices = (layer_of(code.defined, value).roots() for _, value in one.choices if value not in (NOTHING, one.dst))
+        if not all({path for path in roots if path.root != receiver} == set(own) for roots in choices):
+            return None  # on some path it is another layer
+    if len(own) > 1:
+        return None
+    root, *names = atom.text.split(".")
+    return own[0] if own else Path(root, tuple(names))
 
 
 def _written(code: Code, path: Path) -> _Written | None:
@@ -201,6 +210,17 @@ def _written(code: Code, path: Path) -> _Written | None:
     parameter = [value for value, one in code.defined.items() if isinstance(one, Param) and one.name == root]
     moved = any(name == root and value not in parameter for value, name in names.items())
     return _Written(".".join((root, *path.names)), True, not moved)
+
+
+def _does_nothing_else(code: Code) -> bool:
+    """Whether a function makes one call, stores nothing and returns nothing."""
+    facts = code.facts
+    done = [one for block in facts.blocks for one in block.instructions]
+    calls = sum(isinstance(one, Call) for one in done)
+    stores = any(isinstance(one, SetAttr | SetItem | Bind | Delete) for one in done)
+    ends = [code.defined.get(block.end.value) for block in facts.blocks if isinstance(block.end, Return)]
+    nothing = all(one is None or (isinstance(one, Const) and one.value is None) for one in ends)
+    return calls == 1 and not stores and nothing and not (facts.decorators or facts.is_async or facts.is_generator)
 
 
 def _bases(code: Code, one: Call | Attr) -> Iterator[Value]:
