@@ -12,6 +12,7 @@ from auditor.audit.answers import OTHER, PRODUCT, READ, Trace
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, version, version_files
 from auditor.audit.extracting import FactsOf
+from auditor.audit.fixes import fixes
 from auditor.audit.options import Options
 from auditor.audit.questions import Questions
 from auditor.audit.reading import Reader, marked, modules, source, suppressions
@@ -54,7 +55,7 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
         scenarios=scenarios(judgement),
         stats=stats(tree, reader, sites, None),
         sites=sites,
-        findings=suppress(assemble_findings(told), comments, options.today),
+        findings=suppress(assemble_findings(told, fixes(told, tree)), comments, options.today),
         problems=reader.problems(),
     )
     read = reader.read.union(commented, version_files(tree, spec))

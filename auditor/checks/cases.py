@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from auditor.checks.finding import Case, Check, Finding
-from auditor.gating import Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
 from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
@@ -64,7 +64,7 @@ def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
     hop, inside = _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -130,6 +130,7 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
     )
@@ -139,6 +140,12 @@ def _plainest(one: Member) -> tuple[object, ...]:
     """The shortest path first; of equal ones that to the storage of the most general class."""
     case, hops = one[0], one[0].need.hops
     return len(hops), len(case.judgement.hierarchy.mro(case.buffer.owner.cls)), case.place, by_length(hops)
+
+
+def _remedy(case: Case, check: Check) -> Remedy | str:
+    if case.latent:
+        return "nothing arms the object, so a wait would change nothing"
+    return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
 def _hints(case: Case) -> Iterator[str]:

@@ -9,6 +9,7 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.remedies import Extent, Remedy, Waiting
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     UNRELATED_ARGUMENT,
@@ -30,6 +31,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Extent",
     "Gate",
     "Hop",
     "Judgement",
@@ -40,9 +42,11 @@ __all__ = [
     "Path",
     "Place",
     "Registration",
+    "Remedy",
     "SiteVerdict",
     "State",
     "Touch",
+    "Waiting",
     "by_length",
     "judge",
     "readable",

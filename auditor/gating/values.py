@@ -152,11 +152,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens. ``layer``: the layer concerned, in the terms of
+    the function of the frame."""
 
     frame: FrameKey
     place: Place
     what: str
+    layer: Layer | None = field(default=None, compare=False)
 
 
 def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:

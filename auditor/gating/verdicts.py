@@ -10,6 +10,8 @@ from auditor.facts import Attr, Call, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remedies import Remedies
+from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Need, Outcome, Touch, by_length
 from auditor.link import (
@@ -77,12 +79,14 @@ class SiteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate."""
+    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
+    ``remedies``: what a function on a witness would have to wait for."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
+    remedies: Remedies
 
 
 def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
@@ -92,7 +96,9 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
     sites = _Sites(linker, graph, needs, spec).verdicts(product)
-    return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
+    waits = held.waits()
+    remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
+    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
 
 
 class _Sites:

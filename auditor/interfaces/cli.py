@@ -13,6 +13,7 @@ from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
+from auditor.interfaces.fix import fix
 from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
     Destination,
@@ -28,7 +29,7 @@ from auditor.interfaces.setup import completion, init
 from auditor.scales import CONFIDENCES
 
 SECTIONS = (
-    ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),
+    ("Audit", ("check", "why", "explain", "fix", "baseline", "diff", "history")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Test by running", ("probe",)),
     ("Set up", ("init", "config", "completion")),
@@ -210,6 +211,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
-for verb in (explain, baseline, diff, history, rules, probe, init, config, completion):
+for verb in (explain, fix, baseline, diff, history, rules, probe, init, config, completion):
     main.add_command(verb)
 main.sections = SECTIONS

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -135,6 +135,13 @@ class SourceTree:
                 contents[path] = None
                 self._memory.problems.add(Problem(path, 1, str(reason)))
         return contents[path]
+
+    def changed(self, contents: Mapping[str, bytes]) -> SourceTree:
+        """Return the same tree with other contents for some of its files, as if they were written."""
+        kept = {path: data for path, data in self._memory.contents.items() if data is not None}
+        memory = _Memory(contents={**kept, **contents}, problems=set(self._memory.problems))
+        memory.size = sum(map(len, memory.contents.values()))  # type: ignore[arg-type]  # none of them is None
+        return replace(self, _memory=memory)
 
     def search(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether the file holds ``pattern``, also where it is too large to be read."""
