@@ -14,7 +14,7 @@ from hashlib import blake2b
 FINDING, SUMMARY = "finding", "summary"
 OPEN, FIXED, SUPPRESSED, MOVED = "open", "fixed", "suppressed", "moved"
 
-_MARK = re.compile(r"<!-- bufgate:v1 ([\w=.,: -]*) -->\n?")
+_MARK = re.compile(r"<!-- bufgate:v1 ([\w=.,: -]*) -->\r?\n?")
 _FIELDS = ("kind", "fingerprint", "state", "head", "refused", "digest", "mac")
 
 
