@@ -48,7 +48,8 @@ def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool =
         head += ["", f"It is back since {_commit(artifact.head)}."]
     head += ["", f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."]
     for step in finding.gates:
-        head.append(f"- before, this was the gate: {_step(step, artifact.base, links)}")
+        what = "before, this waited" if step.function else "the gate was"
+        head.append(f"- {what}: {_step(step, artifact.base, links)}")
     head += [f"- {_prose(hint)}" for hint in finding.hints if not hint.startswith("lost gate")]
     foot = [
         "",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphql import GraphQLSchema, build_schema
+from graphql import DocumentNode, GraphQLSchema, build_schema, parse, validate
 from jsonschema import Draft202012Validator
 
 HERE = Path(__file__).parent / "contract"
@@ -65,3 +65,10 @@ def faults(validator: Draft202012Validator, value: Any) -> list[str]:
 def graphql_schema() -> GraphQLSchema:
     """Return the slice of GitHub's GraphQL schema."""
     return build_schema((HERE / "github.graphql").read_text(encoding="utf-8"))
+
+
+@functools.cache
+def parsed(document: str) -> tuple[DocumentNode, tuple[str, ...]]:
+    """Parse a GraphQL document, and say what is wrong with it by the schema."""
+    made = parse(document)
+    return made, tuple(str(error) for error in validate(graphql_schema(), made))

@@ -16,9 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from graphql import graphql_sync, parse, validate
+from graphql import execute_sync
 
-from tests.review.contracts import faults, graphql_schema, operation
+from tests.review.contracts import faults, graphql_schema, operation, parsed
 
 REPOSITORY = "acme/engine"
 BOT, HUMAN = "github-actions[bot]", "ada"
@@ -380,8 +380,8 @@ class Double:
     # ------------------------------------------------------------ GraphQL
 
     def _graphql(self, body: dict[str, Any]) -> tuple[int, Any, Any]:
-        wrong = validate(graphql_schema(), parse(body["query"]))
-        self.violations += [str(error) for error in wrong]
+        document, wrong = parsed(body["query"])
+        self.violations += wrong
         if body["query"].lstrip().startswith("mutation"):
             self._count_write()
         root = {
@@ -391,8 +391,8 @@ class Double:
             "resolveReviewThread": lambda _info, **given: self._resolve(given["input"]["threadId"], BOT),
             "unresolveReviewThread": lambda _info, **given: self._resolve(given["input"]["threadId"], ""),
         }
-        done = graphql_sync(graphql_schema(), body["query"], root, variable_values=body.get("variables"))
-        answer = {"data": done.data}
+        done = execute_sync(graphql_schema(), document, root, variable_values=body.get("variables"))
+        answer: dict[str, Any] = {"data": done.data}
         if done.errors:
             answer["errors"] = [{"message": error.message, "type": "FORBIDDEN"} for error in done.errors]
         return 200, answer, {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,7 @@ from auditor.review import (
     Review,
     publish,
 )
+from auditor.review.github_client import API_VERSION, Answer
 from auditor.triage import Step
 from tests.review.double import REPOSITORY, Double, Server
 
@@ -89,6 +91,23 @@ class FakeTime:
         return Clock(lambda: self.now, self.sleep)
 
 
+@dataclass(slots=True)
+class Direct(Client):
+    """A client that talks to a double without HTTP between them, for tests that make many requests."""
+
+    double: Double | None = None
+
+    def _once(self, method: str, address: str, body: Mapping[str, object] | None) -> Answer:
+        assert self.double is not None
+        headers = {"authorization": "Bearer s3cret", "user-agent": "bufgate", "x-github-api-version": API_VERSION}
+        content = b"" if body is None else json.dumps(body).encode()
+        status, answer, more = self.double.handle(method, address.removeprefix(self.api), headers, content)
+        if status is None:
+            raise ConnectionResetError("dropped")
+        lower = {name.lower(): value.replace("http://HOST", self.api) for name, value in more.items()}
+        return Answer(status, lower, json.dumps(answer).encode())
+
+
 @dataclass
 class Stage:
     """A double that is served, and what connects to it."""
@@ -102,6 +121,12 @@ class Stage:
     def client(self, **changes: Any) -> Client:
         made = Client(self.address, f"{self.address}/graphql", "s3cret", clock=self.time.clock(), say=self.said.append)
         return replace(made, **changes)
+
+    def direct(self) -> GitHub:
+        """The double as a host, without HTTP."""
+        api = "https://direct.example"
+        client = Direct(api, f"{api}/graphql", "s3cret", clock=self.time.clock(), double=self.double)
+        return GitHub(client, REPOSITORY, 7, self.marks())
 
     def marks(self) -> Marks:
         return Marks(f"{LINKS.server}/{REPOSITORY}#7", self.key)
