@@ -59,7 +59,11 @@ def audit(tree: SourceTree, options: Options) -> Report:
     with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
         reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
-        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
+        link_on_demand(
+            *(linker, reader.candidates(), reader.supply),
+            *(matcher(spec.accessors), matcher(spec.buffers)),
+            others=frozenset({spec.graphs.replay}) - {""},
+        )
         judgement = judge(linker, freeze(linker), spec, tree.reported)
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)

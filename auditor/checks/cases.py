@@ -46,7 +46,7 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 
 def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops)
+    hop, inside = _culprit(judgement, need.hops) if need.culprit < 0 else (need.hops[need.culprit], False)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
     return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
@@ -115,6 +115,7 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         hints=tuple(_hints(case)),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
+        mode=case.mode,
     )
 
 

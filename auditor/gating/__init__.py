@@ -12,6 +12,8 @@ from auditor.gating.armed import Armed, Registration, State
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     CONFIDENCES,
+    EAGER,
+    REPLAY,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -27,7 +29,9 @@ from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdic
 
 __all__ = [
     "CONFIDENCES",
+    "EAGER",
     "ORDER",
+    "REPLAY",
     "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",
