@@ -11,10 +11,9 @@ def applies(case: Case) -> str | None:
     """The read happens in a replay that nothing waits before."""
     if case.mode != REPLAY:
         return None
-    pool = case.buffer.owner.cls.rpartition(".")[2]
     near = case.near("layer")
     instead = f": {near.what} ({near.gate.text}, line {near.gate.place.line})" if near is not None else ""
-    return f"{case.method} replays a graph that reads {pool}, and waits for no load of its last layer{instead}"
+    return f"{case.method} replays a graph that reads {case.storage}, and waits for no load of the last layer{instead}"
 
 
 CHECK = Check(

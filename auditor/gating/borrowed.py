@@ -15,6 +15,8 @@ from auditor.link import Code, successors
 
 def lent(graph: CallGraph, code: Code) -> Iterator[tuple[FrameKey, int, int, At]]:
     """Where a nested function is lent: the frame that made it, with block and index of the store."""
+    if not code.facts.scope or code.owner:
+        return
     maker = f"{code.module}.{code.facts.scope}"
     for key, frame in graph.frames.items():
         if key[0] == maker:

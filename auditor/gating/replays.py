@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.facts import At
 from auditor.gating.armed import Armed
 from auditor.gating.borrowed import lent
 from auditor.gating.captures import Capture, Graphs, ReplayCall
@@ -52,6 +53,7 @@ class Replays:
         self._armed = armed
         self._needs = needs
         self._graphs = Graphs(linker, graph, spec)
+        self._lent: dict[str, tuple[tuple[FrameKey, int, int, At], ...]] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         """What became of each replay call, by pool: sites of their own."""
 
@@ -105,7 +107,7 @@ class Replays:
                 continue
             seen.add((way.frame, way.point))
             gate, near = self._gate(way, pool, capture)
-            way = replace(way, near=(*way.near, *near))
+            way = replace(way, near=tuple(dict.fromkeys((*way.near, *near))))
             need = self._need(call, capture, pool, way)
             if gate is not None:
                 yield Outcome("gated", gate[1], gate[0], need, way.hops, mode=REPLAY)
@@ -124,7 +126,9 @@ class Replays:
         for caller, site in self._graph.callers.get(way.frame, ()):
             yield self._called(way, caller, site)
         if way.frame not in self._graph.callers:
-            for maker, block, index, at in lent(self._graph, self._graph.code(way.frame)):
+            if way.frame[0] not in self._lent:
+                self._lent[way.frame[0]] = tuple(lent(self._graph, self._graph.code(way.frame)))
+            for maker, block, index, at in self._lent[way.frame[0]]:
                 place = Place(self._graph.code(maker).path, at.line, at.column, maker[0])
                 yield _Way(maker, (block, index), (Hop(maker, place, "lends it"), *way.hops), way.called, way.near)
 
