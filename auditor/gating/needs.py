@@ -29,7 +29,7 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.symbols import SOME, Path, path_of
+from auditor.gating.symbols import SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
@@ -262,7 +262,7 @@ class Needs:
         bound = (receiver_path(frame.code, one), site.receiver)
         for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
-            layer = layer_into(frame.code, arguments, handle.layer, f"{site.value}!")
+            layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
             given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
             yield (
@@ -271,6 +271,23 @@ class Needs:
                     handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops)
                 ),
             )
+
+    def _layer_here(
+        self,
+        key: FrameKey,
+        frame: Frame,
+        called: tuple[Calling, CallSite],
+        arguments: Mapping[str, Value | Path],
+        layer: Layer,
+    ) -> Layer:
+        """A callee's layer in the caller's terms. If that is a computed index, as of slots, the object that the method
+        runs on may have been picked by layer."""
+        one, site = called
+        here = layer_into(frame.code, arguments, layer, f"{site.value}!")
+        if not here.computed:
+            return here
+        picked = self._picking.of_receiver(key, one)
+        return here if picked.every else picked
 
     def _touched(self, frame: Frame, one: Calling, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = called_name(frame.code, one)
@@ -353,7 +370,7 @@ class Needs:
             for need in needs[:MAX_NEEDS]:
                 into = replace(
                     need,
-                    layer=layer_into(frame.code, arguments, need.layer, f"{site.value}!"),
+                    layer=self._layer_here(key, frame, (call, site), arguments, need.layer),
                     touches=self._touched(frame, call, site, need.touches),
                     optional=_given(frame.code, arguments, need.optional),
                     near=_near_in_caller(frame.code, arguments, need.near),
@@ -418,13 +435,18 @@ class Needs:
         old = needs.get(name)
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
-            shorter = kept if len(kept.hops) < len(old.hops) else old
-            kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
+            kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
         elif old is not None:
-            shorter = kept if len(kept.hops) < len(old.hops) else old
             optional = tuple(one for one in old.optional if one in kept.optional)
-            kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
+            plainer = self._plainer(old, kept)
+            kept = replace(plainer, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
+
+    def _plainer(self, one: Need, other: Need) -> Need:
+        """The one with the shorter path; of equal ones that of the more general class."""
+        mro = self._linker.hierarchy.mro
+        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
+        return one if longer else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
