@@ -40,7 +40,11 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
     with no_collector(), Extractor(options.jobs) as extractor:
         reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
-        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
+        link_on_demand(
+            *(linker, reader.candidates(), reader.supply),
+            *(matcher(spec.accessors), matcher(spec.buffers)),
+            others=frozenset({spec.graphs.replay}) - {""},
+        )
         judgement = judge(linker, freeze(linker), spec, tree.reported)
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)

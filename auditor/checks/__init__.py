@@ -14,6 +14,7 @@ from auditor.checks import (
     noop_gate,
     optional_gate_not_passed,
     override_drops_gate,
+    replay_skips_gate,
     ungated_access,
     wrong_layer_gate,
 )
@@ -22,6 +23,7 @@ from auditor.checks.finding import Case, Check, Finding
 from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
+    replay_skips_gate.CHECK,
     buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,

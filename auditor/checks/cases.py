@@ -61,7 +61,7 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 
 def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops)
+    hop, inside = _culprit(judgement, need.hops) if need.culprit < 0 else (need.hops[need.culprit], False)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
     return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
@@ -133,6 +133,7 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
         remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
+        mode=case.mode,
     )
 
 

@@ -156,7 +156,7 @@ class Needs:
         if handle.gate is not None:
             return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
         unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
-        return self._exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
+        return self.exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
 
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
@@ -424,7 +424,7 @@ class Needs:
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
-        exempt = self._exempt(frame, need)
+        exempt = self.exempt(frame, need)
         if exempt is not None:
             self._decide(made, need.buffer, need.touches, exempt)
             return
@@ -466,7 +466,8 @@ class Needs:
             or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
 
-    def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
+    def exempt(self, frame: Frame, need: Need) -> Outcome | None:
+        """Why a read needs no gate in ``frame``, or below it on the way that it came by."""
         owner = need.buffer.owner
         for function in dict.fromkeys((need.origin.function, *(hop.frame[0] for hop in need.hops), frame.code.name)):
             assumed = self._assumption(function)

@@ -6,7 +6,7 @@ builds exist all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from auditor.facts import Attr, Call, Import, Item, ModuleFacts, Name, Unpack, Value
 from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
@@ -26,9 +26,11 @@ def link_on_demand(
     supply: Supply,
     is_accessor: Callable[[str], object],
     is_storage: Callable[[str], object],
+    others: Collection[str] = (),
 ) -> None:
     """Link ``first`` and whatever the answers for accessor calls turn out to depend on, who calls the methods that read
-    storage, and the functions that storage is passed to.
+    storage, and the functions that storage is passed to. ``others``: methods of any class whose receivers are asked
+    about as well.
 
     Receivers of reads of storage itself are too many to be followed to other files; they get what annotations say.
     """
@@ -39,7 +41,8 @@ def link_on_demand(
         linker.add(modules)
         linker.graph.solve()
         assume(linker)
-        wanted = needs(linker, receivers(linker, is_accessor)) | callers_of(readers(linker, is_storage))
+        asked_about = receivers(linker, is_accessor) + method_receivers(linker, others)
+        wanted = needs(linker, asked_about) | callers_of(readers(linker, is_storage))
         wanted |= modules_of(linker, consumers)
         modules = list(supply(wanted - asked))
         asked |= wanted
@@ -134,6 +137,11 @@ def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> li
         for one in frame.code.defined.values()
         if isinstance(one, Attr) and is_storage(one.name)
     ]
+
+
+def method_receivers(linker: Linker, names: Collection[str]) -> list[Node]:
+    """The receivers of all calls of methods of these names."""
+    return [frame.node(base) for frame in linker.frames.values() for base, name in frame.code.called if name in names]
 
 
 def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:

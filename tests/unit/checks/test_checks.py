@@ -64,8 +64,21 @@ def serve(layer_id, q):
     Controller(pool)
     return q @ pool.get_key_buffer(layer_id)
 """
+REPLAYED = """
+class Runner:
+    def __init__(self):
+        self.pool = KeyPool(4)
+        Controller(self.pool)
+        self.graph = torch.cuda.CUDAGraph()
+    def capture(self, layer_id, q):
+        with torch.cuda.graph(self.graph):
+            self.out = q @ self.pool.get_key_buffer(layer_id)
+    def replay(self):
+        self.graph.replay()
+"""
 
 BAD = {
+    "replay-skips-gate": (GATED, REPLAYED),
     "buffer-escape": (READ, KEPT),
     "bypassed-owner": (GATED, RAW),
     "override-drops-gate": (GATED, OVERRIDE),
@@ -92,6 +105,13 @@ BAD = {
     "ungated-access": (READ, SERVE),
 }
 OK = {
+    "replay-skips-gate": (
+        GATED,
+        REPLAYED.replace(
+            "self.graph.replay()",
+            "self.pool.layer_transfer_counter.wait_until(self.pool.layer_num - 1)\n        self.graph.replay()",
+        ),
+    ),
     "buffer-escape": (GATED, KEPT),
     "bypassed-owner": (GATED, RAW.replace("return", "pool.layer_transfer_counter.wait_until(layer_id)\n    return")),
     "override-drops-gate": (GATED, OVERRIDE.replace("return self.k", WAITS + "\n        return self.k")),
