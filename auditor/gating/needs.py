@@ -319,13 +319,15 @@ class Needs:
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
-            elif use.kind not in ("element", "escape", "packed"):
+                continue
+            if use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
-            elif now.gate is not None:
-                self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
+                continue
+            place = Place(frame.code.path, use.line, use.column, frame.code.name)
+            hops = (Hop(key, place, use.what, now.layer), *now.hops)
+            if now.gate is not None:
+                self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, hops))
             else:
-                place = Place(frame.code.path, use.line, use.column, frame.code.name)
-                hops = (Hop(key, place, use.what, now.layer), *now.hops)
                 confidence = self._tracer.confidence(key, use)
                 need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
