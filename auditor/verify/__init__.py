@@ -80,12 +80,30 @@ class _Program:
         """Steps that do not call the function of the next one."""
         for step, below in pairwise(steps):
             if step.function != below.function:
-                names = {self._called(step, one) for one in self.function(step).calls(step)}
+                is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
+                calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
+                names = {self._called(step, one) for one in calls}
                 wanted = below.function.rpartition(".")[2].partition("#")[0]
-                if wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or "" in names:
+                hidden = wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or self._is_nested(below)
+                if wanted not in names and (hidden or any(self._is_variable(step, one) for one in calls)):
                     untested.append(f"that the call at {step} runs {below.function}")
                 elif wanted not in names:
                     yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
+
+    def _is_nested(self, step: Step) -> bool:
+        """Whether its function is defined in a function: a decorator's, or a callback."""
+        facts = self._facts[step.function]
+        around = step.function.removesuffix(f".{facts.qualname}") + f".{facts.scope}"
+        return (
+            bool(facts.scope)
+            and self._facts.get(around, facts).kind in ("function", "lambda")
+            and around in self._facts
+        )
+
+    def _is_variable(self, step: Step, one: Call | Attr | Enter) -> bool:
+        """Whether what is called is held by a variable, an element or a name that may be another function's."""
+        function = self.function(step)
+        return isinstance(one, Call) and not isinstance(function.defined.get(one.func), Attr)
 
     def _called(self, step: Step, one: Call | Attr | Enter) -> str:
         function = self.function(step)
@@ -99,7 +117,8 @@ class _Program:
             if above.function != step.function and self._reached(step, above, (0, 0), function.returns()):
                 yield f"{step.function} can return without coming by {step}"
         last = one.wait[-1]
-        if not any(self._called(last, call) in self._words.waits for call in self.function(last).calls(last)):
+        calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
+        if not any(self._called(last, call) in self._words.waits for call in calls):
             yield f"nothing is waited for at {last}"
 
     def _reached(self, gate: Step, above: Step | None, start: Point, goals: Iterable[Point]) -> frozenset[Point]:
@@ -109,7 +128,7 @@ class _Program:
             function = self.function(gate)
             owners = {text for call in function.calls(gate) for text in self._owners(function, call)}
             cut = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
-            self._ways[asked] = function.reaches(start, asked[-1], function.points(gate), cut)
+            self._ways[asked] = function.reaches(start, asked[-1], function.alike(function.running(gate)), cut)
         return self._ways[asked]
 
     def _given(self, above: Step | None, function: Function) -> frozenset[str]:
@@ -171,7 +190,12 @@ class _Program:
             untested.append(f"the layer that is read at {one.read[-1]}")
             return True
         words = self._words
-        return any(covers(left, right, words.first_layers, words.counts) for left in waited for right in read)
+        if any(covers(left, right, words.first_layers, words.counts) for left in waited for right in read):
+            return True
+        if any(right.computed for right in read):
+            untested.append(f"the layer of the computed index at {one.read[-1]}")
+            return True
+        return False
 
     def _waited(self, step: Step) -> list[Form]:
         function = self.function(step)

@@ -50,11 +50,27 @@ class Function:
     def at(self, point: Point) -> Instruction:
         return self.facts.blocks[point[0]].instructions[point[1]]
 
+    def running(self, step: Step) -> frozenset[Point]:
+        """The instructions that run a function at a place: calls, else reads of a property or starts of a ``with``."""
+        found = self.points(step)
+        calls = frozenset(point for point in found if isinstance(self.at(point), Call))
+        return calls or frozenset(point for point in found if isinstance(self.at(point), Attr | Enter))
+
     def calls(self, step: Step) -> list[Call | Attr | Enter]:
-        """What runs a function at a place: a call, the read of a property, the start of a ``with``."""
-        found = [self.at(point) for point in sorted(self.points(step))]
-        calls = [one for one in found if isinstance(one, Call)]
-        return [one for one in (calls or found) if isinstance(one, Call | Attr | Enter)]
+        """The same as instructions."""
+        found = [self.at(point) for point in sorted(self.running(step))]
+        return [one for one in found if isinstance(one, Call | Attr | Enter)]
+
+    def alike(self, points: frozenset[Point]) -> frozenset[Point]:
+        """These calls and those that are written the same: a wait on each of two branches is one."""
+        texts = {self.text(one.dst) for point in points if isinstance(one := self.at(point), Call)}
+        calls = (
+            ((number, index), one.dst)
+            for number, block in enumerate(self.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if isinstance(one, Call)
+        )
+        return points | {point for point, value in calls if self.text(value) in texts}
 
     def text(self, value: Value) -> str:
         return expression(self.facts, value, self.defined)
