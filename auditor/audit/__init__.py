@@ -34,13 +34,15 @@ class Options:
 
     ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``rules`` are packs (files) that go before the
     built-in ones; ``cache`` is the folder that facts are kept in between runs, None for none; ``remark`` is told what
-    went wrong with it; ``today`` tells which suppressions are over (None: none).
+    went wrong with it; ``today`` tells which suppressions are over (None: none); ``assume``
+    are conditions ``K=V`` that hold.
     """
 
     jobs: int = 0
     engine: str | None = None
     rules: tuple[Path, ...] = ()
     assumptions: bool = True
+    assume: tuple[str, ...] = ()
     timing: bool = True
     today: datetime.date | None = None
     progress: Progress | None = None
@@ -53,6 +55,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
     started = time.perf_counter()
     spec = choose_engine(tree, options.engine, packs(options.rules), assumptions=options.assumptions)
@@ -60,7 +63,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
         reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
         link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
-        judgement = judge(linker, freeze(linker), spec, tree.reported)
+        judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:

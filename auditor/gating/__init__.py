@@ -23,7 +23,7 @@ from auditor.gating.values import (
     Touch,
     by_length,
 )
-from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
     "CONFIDENCES",
@@ -32,6 +32,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Excluded",
     "Gate",
     "Hop",
     "Judgement",

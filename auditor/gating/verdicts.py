@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from auditor.callgraph import CallGraph, FrameKey
+from auditor.conditions import Conditions, Meeting, together
 from auditor.facts import Attr, Call, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
@@ -33,7 +35,7 @@ ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 @dataclass(frozen=True, slots=True)
 class BindingVerdict:
     """One object that a site can be bound to. ``object`` None: what it is, is said by ``classes`` (not a pool) or not
-    known."""
+    known. ``meeting``: under which conditions the object comes here."""
 
     object: Instance | None
     classes: tuple[str, ...]
@@ -42,6 +44,7 @@ class BindingVerdict:
     reason: str
     outcomes: tuple[Outcome, ...]
     derivation: tuple[tuple[str, int, str], ...]
+    meeting: Meeting | None = None
 
     @property
     def gates(self) -> tuple[tuple[Gate, str], ...]:
@@ -57,8 +60,17 @@ class BindingVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Excluded:
+    """An object that flows to a site but cannot come there, and why."""
+
+    object: Instance
+    why: str
+    derivation: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SiteVerdict:
-    """A site with its bindings, worst first."""
+    """A site with its bindings, worst first, and what conditions keep from it."""
 
     path: str
     line: int
@@ -69,6 +81,7 @@ class SiteVerdict:
     function: str
     open: tuple[str, ...]
     bindings: tuple[BindingVerdict, ...]
+    excluded: tuple[Excluded, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -85,18 +98,37 @@ class Judgement:
     hierarchy: Hierarchy
 
 
-def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
-    """Give a verdict for every site of the files that ``product`` admits."""
+def judge(
+    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], assumed: Sequence[str] = ()
+) -> Judgement:
+    """Give a verdict for every site of the files that ``product`` admits, where the conditions ``assumed`` hold.
+
+    Raises:
+        UsageError: nothing mentions one of them.
+    """
     armed = Armed(linker, graph, spec, product)
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
-    sites = _Sites(linker, graph, needs, spec).verdicts(product)
+    conditions = Conditions(linker, graph, spec, assumed)
+    sites = _Sites(linker, graph, needs, spec, conditions).verdicts(product)
     return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
 
 
+class _Way(NamedTuple):
+    """How an object comes to a site: a value in a block; ``behind``: the class whose ``super()`` it is."""
+
+    frame: Frame
+    value: Value
+    block: int
+    behind: str
+
+
 class _Sites:
-    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec) -> None:
+    def __init__(
+        self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec, conditions: Conditions
+    ) -> None:
+        self._conditions = conditions
         self._is_stand_in = matcher(spec.not_pools)
         self._linker = linker
         self._graph = graph
@@ -136,12 +168,15 @@ class _Sites:
         key, _, one = found[0]
         frame = self._graph.frames[key]
         base = _base(frame, one)
-        bindings = list(self._bindings(place, found, name))
+        excluded: list[Excluded] = []
+        bindings = list(self._bindings(place, found, name, excluded))
         bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object)))
         kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base, frame.code.defined) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
-        return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
+        return SiteVerdict(
+            path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings), tuple(excluded)
+        )
 
     def _open(self, found: list[tuple[FrameKey, int, Call | Attr]]) -> set[str]:
         result: set[str] = set()
@@ -154,11 +189,15 @@ class _Sites:
         return result
 
     def _bindings(
-        self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]], name: str
+        self,
+        place: tuple[str, int, int, str],
+        found: list[tuple[FrameKey, int, Call | Attr]],
+        name: str,
+        excluded: list[Excluded],
     ) -> Iterator[BindingVerdict]:
         touched = {touch.object: touch for touch in self._touches.get(place, ())}
         others: set[str] = set()
-        objects: dict[Instance, tuple[Frame, Value, str]] = {}
+        objects: dict[Instance, list[_Way]] = {}
         for key, block, one in found:
             frame = self._graph.frames[key]
             base = _base(frame, one)
@@ -166,53 +205,62 @@ class _Sites:
                 continue
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
-                    objects.setdefault(target, (frame, base, ""))
+                    objects.setdefault(target, []).append(_Way(frame, base, block, ""))
                 elif isinstance(target, Super) and isinstance(target.receiver, Instance):
-                    objects.setdefault(target.receiver, (frame, 0, target.cls))
+                    objects.setdefault(target.receiver, []).append(_Way(frame, 0, block, target.cls))
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
-            made = self._object(target, objects[target], touched.get(target), name)
-            if made is not None:
-                yield made
+            if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
+                continue  # the call would raise AttributeError
+            way = objects[target][0]
+            meeting = together(self._conditions.meeting(*one[:3], target) for one in objects[target])
+            derivation = tuple(self._linker.derivation(way.frame, way.value, target))
+            if meeting.possible:
+                yield self._object(target, way, touched.get(target), name, derivation, meeting)
+            else:
+                excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
+        if objects and known and len(excluded) == len(known):
+            yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
+            return
         if others and not known:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif not known:
             yield self._unresolved(name)
 
     def _object(
-        self, one: Instance, where: tuple[Frame, Value, str], touch: Touch | None, name: str
-    ) -> BindingVerdict | None:
+        self,
+        one: Instance,
+        way: _Way,
+        touch: Touch | None,
+        name: str,
+        derivation: tuple[tuple[str, int, str], ...],
+        meeting: Meeting,
+    ) -> BindingVerdict:
         linker = self._linker
-        frame, value, behind = where
-        if name not in linker.hierarchy.attributes(one.cls, linker.functions):
-            return None  # the call would raise AttributeError
-        derivation = tuple(self._derivation(one, frame, value))
         method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
-        if behind:  # super() in that class
-            method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=behind) or ""
+        if way.behind:  # super() in that class
+            method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=way.behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
         if not linker.context_of(one):
-            return BindingVerdict(one, (one.cls,), method, "exempt", "not-a-pool", (), derivation)
-        if not outcomes:
-            reason = "metadata" if method in self._reaching else "not-loaded"
-            return BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
-        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
-        reason = worst.why if worst.verdict != "gated" else ""
-        runs = method or (touch.method if touch else "")
-        return BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, tuple(outcomes), derivation)
+            verdict, reason = "exempt", "not-a-pool"
+        elif not outcomes:
+            verdict, reason = "exempt", "metadata" if method in self._reaching else "not-loaded"
+        else:
+            worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+            verdict, reason = worst.verdict, worst.why if worst.verdict != "gated" else ""
+            method = method or (touch.method if touch else "")
+        judged = tuple(outcomes) if linker.context_of(one) else ()
+        return BindingVerdict(one, (one.cls,), method, verdict, reason, judged, derivation, meeting)
 
     def _unresolved(self, name: str) -> BindingVerdict:
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
         return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
-
-    def _derivation(self, one: Instance, frame: Frame, value: Value) -> Iterable[tuple[str, int, str]]:
-        return self._linker.derivation(frame, value, one)
 
 
 def _base(frame: Frame, one: Call | Attr) -> Value | None:

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from auditor.checks import Finding
-from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
+from auditor.conditions import together
+from auditor.gating import BindingVerdict, Excluded, Hop, Judgement, SiteVerdict, readable
 from auditor.gating import Gate as HeldGate
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
+from auditor.triage.report import Binding, ExcludedBinding, Gate, ReportedFinding, Scenario, Site, Step
 
 EXECUTION = ("eager", "load-possible")
 """Mode and phase of everything, as long as no entry point of a pack says otherwise."""
@@ -39,7 +40,19 @@ def _site(judgement: Judgement, one: SiteVerdict, role: str, told: dict[tuple[st
         verdict=one.verdict,
         open=one.open,
         bindings=tuple(_merged(judgement, one.bindings, told.get(place))),
+        excluded=tuple(_excluded(one.excluded)),
     )
+
+
+def _excluded(found: Iterable[Excluded]) -> Iterable[ExcludedBinding]:
+    """One a class and reason."""
+    groups: dict[tuple[str, str], list[Excluded]] = {}
+    for one in found:
+        groups.setdefault((one.object.cls, one.why), []).append(one)
+    for (cls, why), members in sorted(groups.items()):
+        places = sorted({str(one.object) for one in members if one.object.line})
+        steps = tuple(Step(path, line, what) for path, line, what in members[0].derivation)
+        yield ExcludedBinding((cls,), tuple(places), why, steps)
 
 
 def site_id(place: tuple[str, int, int, str]) -> str:
@@ -55,6 +68,7 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
     for members in groups.values():
         first = members[0]
         need = first.need
+        meeting = together(one.meeting for one in members if one.meeting is not None)
         yield Binding(
             classes=tuple(sorted({name for one in members for name in one.classes})),
             objects=tuple(sorted({str(one.object) for one in members if one.object is not None and one.object.line})),
@@ -62,8 +76,8 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
             mode=EXECUTION[0],
             phase=EXECUTION[1],
             scenario=_scenario(judgement, first),
-            feasible="flow",
-            when=(),
+            feasible="proved" if meeting.proved else "flow",
+            when=meeting.when,
             verdict=first.verdict,
             reason=first.reason,
             check=check if first.verdict in ("ungated", "latent") else None,
