@@ -1,4 +1,4 @@
-"""What a user says of the configuration: ``use_mla=true``, ``platform=cuda``, as a formula over the literals of tests."""
+"""What a user says of the configuration, ``use_mla=true`` or ``platform=cuda``, as a formula over literals of tests."""
 
 from __future__ import annotations
 

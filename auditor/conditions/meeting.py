@@ -66,9 +66,9 @@ class Conditions:
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
 
-    def meeting(self, frame: Frame, value: Value, block: int, one: Instance) -> Meeting:
-        """Tell what is necessary for ``value`` to be ``one`` where control is in ``block`` of ``frame``."""
-        missing = self._presence.missing(frame, value, block, one)
+    def meeting(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> Meeting:
+        """Tell what is necessary for ``value`` to be ``one`` at its ``use``, a value of ``block`` of ``frame``."""
+        missing = self._presence.missing(frame, value, block, use, one)
         if missing is not None:
             return Meeting(FALSE, f"it has no `{missing[0]}`, which is read before in line {missing[1]}")
         here = self._ways.here(frame, block)

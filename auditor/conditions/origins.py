@@ -5,7 +5,7 @@ The answers are exhaustive or None: a value whose callers, stores or callees are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
@@ -14,7 +14,6 @@ from auditor.facts import (
     Attr,
     Bind,
     Call,
-    Closure,
     Declare,
     Import,
     Name,
@@ -137,7 +136,7 @@ class Origins:
         return None
 
     def _arguments(self, frame: Frame, position: Value) -> list[Origin] | None:
-        callers = self.graph.callers.get((frame.code.name, frame.context))
+        callers = self.callers(frame)
         if not callers:
             return None
         found: list[Origin] = []
@@ -149,8 +148,15 @@ class Origins:
             found.extend(given)
         return found
 
+    def callers(self, frame: Frame) -> Sequence[tuple[FrameKey, CallSite]]:
+        """Who calls a function, if all of them are in sight: a public method may be called from anywhere."""
+        name = frame.code.facts.name
+        if frame.code.is_method and not name.startswith("_"):
+            return ()
+        return self.graph.callers.get((frame.code.name, frame.context), ())
+
     def argument(self, caller: Frame, site: CallSite, callee: Frame, position: int) -> list[Origin] | None:
-        """What one call gives a parameter: the argument, or the default."""
+        """What one call gives a parameter. A default is not known to be all that can be given: None."""
         call = caller.code.defined.get(site.value)
         params = callee.code.facts.params
         if not isinstance(call, Call) or site.implicit:
@@ -171,42 +177,25 @@ class Origins:
                     return [Origin(caller, one.value)]
                 place += 1
         spread = [one.value for one in call.arguments if one.kind in ("*", "**")]
-        if not spread:
-            return self._default(callee, param.name)
-        return self._forwarded(caller, spread, callee, param.name)
+        return self._forwarded(caller, spread, param.name) if spread else None
 
-    def _forwarded(self, caller: Frame, spread: list[Value], callee: Frame, name: str) -> list[Origin] | None:
-        """What callers of a function give it to hand on in ``*args`` and ``**kwargs``: by its name, or not at all."""
+    def _forwarded(self, caller: Frame, spread: list[Value], name: str) -> list[Origin] | None:
+        """What callers of a function give it by name to hand on in ``**kwargs``."""
         params = caller.code.facts.params
         if not all(value < len(params) and params[value].kind in ("*", "**") for value in spread):
             return None
-        most = sum(one.kind in ("posonly", "pos") for one in params)
         found: list[Origin] = []
         for key, site in self.graph.callers.get((caller.code.name, caller.context), ()):
             call = self.graph.frames[key].code.defined.get(site.value)
-            if not isinstance(call, Call):
+            arguments = call.arguments if isinstance(call, Call) else ()
+            named = [one.value for one in arguments if one.kind == "key" and one.name == name]
+            if not named:
                 return None
-            named = [one.value for one in call.arguments if one.kind == "key" and one.name == name]
-            spread_on = any(one.kind in ("*", "**") for one in call.arguments)
-            if not named and (spread_on or sum(one.kind == "pos" for one in call.arguments) + 1 > most):
-                return None
-            more = [Origin(self.graph.frames[key], named[0])] if named else self._default(callee, name)
-            if more is None:
-                return None
-            found.extend(more)
+            found.append(Origin(self.graph.frames[key], named[0]))
         return found or None
 
     def _unbound(self, caller: Frame, call: Call, callee: Frame) -> bool:
         return Function(callee.code.name) in self.linker.graph.points_to(caller.node(call.func))
-
-    def _default(self, callee: Frame, name: str) -> list[Origin] | None:
-        facts, module = callee.code.facts, callee.code.module
-        scope = self.graph.frames.get((f"{module}.{facts.scope}" if facts.scope else module, None))
-        for one in scope.code.defined.values() if scope is not None else ():
-            if isinstance(one, Closure) and one.function == facts.qualname:
-                value = dict(one.defaults).get(name)
-                return None if value is None or scope is None else [Origin(scope, value, 0)]
-        return None
 
     def _variable(self, frame: Frame, name: str) -> list[Origin] | None:
         scopes, module = self.linker.scopes, frame.code.module
@@ -321,10 +310,9 @@ class Origins:
             positional = [one.value for one in call.arguments if one.kind == "pos"]
             keys = [one.value for one in call.arguments if one.kind == "key" and one.name == name]
             block = self.block_of(frame, call.dst)
-            if keys or place < len(positional):
-                found.append(Origin(frame, keys[0] if keys else positional[place], block))
-            else:
-                found.extend(default)
+            if not keys and place >= len(positional):
+                return None
+            found.append(Origin(frame, keys[0] if keys else positional[place], block))
         return found or None
 
     def constructions(self, one: Instance) -> Iterator[tuple[Frame, Call]]:

@@ -15,24 +15,24 @@ class Presence:
         self._origins = origins
         self._read: dict[tuple[str, Value, int], tuple[tuple[str, int], ...]] = {}
 
-    def missing(self, frame: Frame, value: Value, block: int, one: Instance) -> tuple[str, int] | None:
-        """An attribute, and the line of its read, that ``one`` has not but that is read of ``value`` before a use of it
-        in ``block``."""
+    def missing(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> tuple[str, int] | None:
+        """An attribute, and the line of its read, that ``one`` has not but that is read of ``value`` before ``use`` of
+        it in ``block``."""
         hierarchy = self._origins.linker.hierarchy
         if hierarchy.has_external_base(one.cls) or not hierarchy.applicable(one.cls).keys().isdisjoint(_DYNAMIC):
             return None
-        for name, line in self._before(frame, value, block):
+        for name, line in self._before(frame, value, block, use):
             if name not in hierarchy.attributes(one.cls) and not self._origins.stored(one, name):
                 return name, line
         return None
 
-    def _before(self, frame: Frame, value: Value, block: int) -> tuple[tuple[str, int], ...]:
-        key = (frame.code.name, value, block)
+    def _before(self, frame: Frame, value: Value, block: int, use: Value) -> tuple[tuple[str, int], ...]:
+        key = (frame.code.name, value, use)
         if key not in self._read:
-            self._read[key] = tuple(self._reads(frame, value, block))
+            self._read[key] = tuple(self._reads(frame, value, block, use))
         return self._read[key]
 
-    def _reads(self, frame: Frame, value: Value, block: int) -> list[tuple[str, int]]:
+    def _reads(self, frame: Frame, value: Value, block: int, use: Value) -> list[tuple[str, int]]:
         code = frame.code
         path = access_path(code.defined, value)
         blocks = code.facts.blocks
@@ -42,9 +42,9 @@ class Presence:
             if blocks[above].handlers:
                 continue  # an AttributeError may be what is expected
             for one in blocks[above].instructions:
-                if above == block and getattr(one, "dst", None) == value:
+                if above == block and getattr(one, "dst", None) == use:
                     break
-                if isinstance(one, Attr) and access_path(code.defined, one.base) == path:
+                if isinstance(one, Attr) and one.dst != use and access_path(code.defined, one.base) == path:
                     found.append((one.name, one.at.line))
         return found
 

@@ -83,6 +83,7 @@ class Subjects:
             for owner in self._linker.graph.points_to(frame.node(one.base)):
                 if isinstance(owner, ClassObject) and self._is_enum(owner.cls):
                     return f"{owner.cls.rpartition('.')[2]}.{one.name}"
+            return None  # a field may be set by who uses the tree
         return self._agreed(frame, value, self.constant)
 
     def _is_enum(self, cls: str) -> bool:

@@ -9,7 +9,7 @@ from auditor.conditions.origins import Origins
 from auditor.conditions.questions import IsTrue, Takes
 from auditor.conditions.solving import Get
 from auditor.conditions.subjects import Subjects
-from auditor.facts import Build, Call, Import, Name, Op, Value
+from auditor.facts import Attr, Build, Call, Import, Name, Op, Value
 from auditor.link import Frame
 
 _EQUAL = {"==": True, "is": True, "!=": False, "is not": False}
@@ -51,6 +51,9 @@ class Tests:
         if not behind or not self._subjects.looks_behind(frame, value):
             subject = self._subjects.subject(frame, value)
             return TRUE if subject is None else self.literal(subject, TRUTH, holds=holds)
+        constants = {self._subjects.constant(origin.frame, origin.value) for origin in behind}
+        if isinstance(one, Attr) and len(constants) == 1 and None not in constants:
+            return TRUE  # a switch that nothing in the tree turns
         found = disjoin(
             conjoin(get(Takes(one.frame, one.block, one.target)), get(IsTrue(one.frame, one.value, holds)))
             for one in behind

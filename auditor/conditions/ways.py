@@ -89,9 +89,8 @@ class Ways:
         if facts.kind in ("module", "class"):
             return TRUE
         needed: list[Formula] = []
-        callers = self._graph.callers.get((frame.code.name, frame.context))
-        public = frame.code.is_method and not facts.name.startswith("_")
-        if callers and not public:  # a public method may be called from anywhere
+        callers = self._origins.callers(frame)
+        if callers:
             needed.append(disjoin(self._called(self._graph.frames[key], site.block, get) for key, site in callers))
         if frame.code.is_method and frame.code.facts.name not in ("__init__", "__new__"):
             receivers = self._origins.owners(frame, 0)

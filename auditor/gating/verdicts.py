@@ -116,11 +116,12 @@ def judge(
 
 
 class _Way(NamedTuple):
-    """How an object comes to a site: a value in a block; ``behind``: the class whose ``super()`` it is."""
+    """How an object comes to a site: a value of a block, and its use; ``behind``: the class whose ``super()`` it is."""
 
     frame: Frame
     value: Value
     block: int
+    use: Value
     behind: str
 
 
@@ -205,9 +206,9 @@ class _Sites:
                 continue
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
-                    objects.setdefault(target, []).append(_Way(frame, base, block, ""))
+                    objects.setdefault(target, []).append(_Way(frame, base, block, _use(frame, one), ""))
                 elif isinstance(target, Super) and isinstance(target.receiver, Instance):
-                    objects.setdefault(target.receiver, []).append(_Way(frame, 0, block, target.cls))
+                    objects.setdefault(target.receiver, []).append(_Way(frame, 0, block, _use(frame, one), target.cls))
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
@@ -217,7 +218,7 @@ class _Sites:
             if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
                 continue  # the call would raise AttributeError
             way = objects[target][0]
-            meeting = together(self._conditions.meeting(*one[:3], target) for one in objects[target])
+            meeting = together(self._conditions.meeting(*one[:4], target) for one in objects[target])
             derivation = tuple(self._linker.derivation(way.frame, way.value, target))
             if meeting.possible:
                 yield self._object(target, way, touched.get(target), name, derivation, meeting)
@@ -270,6 +271,11 @@ def _base(frame: Frame, one: Call | Attr) -> Value | None:
     if isinstance(func, Attr):
         return func.base
     return func.arguments[0].value if isinstance(func, Call) and func.arguments else None
+
+
+def _use(frame: Frame, one: Call | Attr) -> Value:
+    """What is read off the receiver: the attribute, or the method of a call."""
+    return one.func if isinstance(one, Call) and isinstance(frame.code.defined.get(one.func), Attr) else one.dst
 
 
 def _name(one: Object) -> str:
