@@ -47,6 +47,11 @@ class BindingVerdict:
     meeting: Meeting | None = None
 
     @property
+    def proved(self) -> bool:
+        """Whether assignments lead from where the object is made to here, under conditions that can hold together."""
+        return self.meeting is not None and self.meeting.proved
+
+    @property
     def gates(self) -> tuple[tuple[Gate, str], ...]:
         """The gates that it stands on, each with why its layer covers."""
         found = {one.gate: one.why for one in self.outcomes if one.verdict == "gated" and one.gate is not None}
