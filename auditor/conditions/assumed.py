@@ -80,9 +80,12 @@ class Assumed:
         return {name for _, _, name in self._tested()}
 
     def _tested(self) -> Iterator[tuple[Frame, Value, str]]:
-        """What branches test: (frame, value, its name)."""
+        """What branches test, and what is compared elsewhere: (frame, value, its name)."""
         for frame in self._graph.frames.values():
             for block in frame.code.facts.blocks:
+                for one in block.instructions:
+                    if isinstance(one, Op):
+                        yield from _named(frame, one.dst)
                 if isinstance(block.end, Branch):
                     yield from _named(frame, block.end.test)
 

@@ -167,11 +167,9 @@ class Subjects:
 
     def _field_of(self, owner: Instance, name: str) -> str | None:
         if self._is_configuration(owner.cls):
-            return (
-                f"{owner.cls.rpartition('.')[2]}.{name}"
-                if name in self._linker.hierarchy.attributes(owner.cls)
-                else None
-            )
+            # a bag is told apart by how it was come by: get_exec().kernel
+            hands_on = "__getattr__" in self._linker.hierarchy.applicable(owner.cls)
+            return None if hands_on else f"{owner.cls.rpartition('.')[2]}.{name}"
         stores = self._origins.stored(owner, name)
         if not stores or any(one.frame.code.facts.name not in _CONSTRUCTORS for one in stores):
             return None
