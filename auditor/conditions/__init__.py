@@ -6,6 +6,6 @@ under ``not c`` never meet. It says only "never" for sure: what it cannot read h
 """
 
 from auditor.conditions.formulas import Formula, Literal
-from auditor.conditions.meeting import Conditions, Meeting, together
+from auditor.conditions.meeting import Conditions, Meeting
 
-__all__ = ["Conditions", "Formula", "Literal", "Meeting", "together"]
+__all__ = ["Conditions", "Formula", "Literal", "Meeting"]

@@ -39,6 +39,12 @@ class Meeting:
         """Whether some way leads from where the object is made, not only from a declaration of its class."""
         return any(DECLARED not in term for term in self.formula)
 
+    def joined(self, others: Iterable[Meeting]) -> Meeting:
+        """The meeting of the same place, or of an object like this, by any of these ways."""
+        known = [self, *others]
+        formula = disjoin(one.formula for one in known)
+        return Meeting(formula, next((one.against for one in known if one.against), "") if formula == FALSE else "")
+
     @property
     def when(self) -> tuple[str, ...]:
         """The conditions as text: those that always hold, then what is left of a few alternatives."""
@@ -66,6 +72,11 @@ class Conditions:
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
 
+    def made(self, one: Instance) -> Meeting:
+        """Tell what is necessary for ``one`` to be made."""
+        formula = self._knowledge.closed(self._ways.built(one), self._knowledge.of_class(one.cls))
+        return Meeting(formula, "" if formula != FALSE else "it is never made")
+
     def meeting(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> Meeting:
         """Tell what is necessary for ``value`` to be ``one`` at its ``use``, a value of ``block`` of ``frame``."""
         missing = self._presence.missing(frame, value, block, use, one)
@@ -84,13 +95,6 @@ class Conditions:
         if there == FALSE:  # on the way itself: tell of where it is made
             there = self._ways.built(one)
         return Meeting(FALSE, _against(self._knowledge.closed(there, what), self._knowledge.closed(here, where)))
-
-
-def together(meetings: Iterable[Meeting]) -> Meeting:
-    """The same object at the same place, in several contexts."""
-    known = list(meetings)
-    formula = disjoin(one.formula for one in known)
-    return Meeting(formula, next((one.against for one in known if one.against), "") if formula == FALSE else "")
 
 
 def _against(there: Formula, here: Formula) -> str:

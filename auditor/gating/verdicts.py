@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.conditions import Conditions, Meeting, together
+from auditor.conditions import Conditions, Meeting
 from auditor.facts import Attr, Call, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remedies import Remedies
+from auditor.gating.replays import Replays
+from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Need, Outcome, Touch, by_length
+from auditor.gating.values import EAGER, REPLAY, Gate, Need, Outcome, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -44,6 +47,7 @@ class BindingVerdict:
     reason: str
     outcomes: tuple[Outcome, ...]
     derivation: tuple[tuple[str, int, str], ...]
+    mode: str = EAGER
     meeting: Meeting | None = None
 
     @property
@@ -95,12 +99,14 @@ class SiteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate."""
+    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
+    ``remedies``: what a function on a witness would have to wait for."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
+    remedies: Remedies
 
 
 def judge(
@@ -115,9 +121,13 @@ def judge(
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
+    replays = Replays(linker, graph, spec, held, armed, needs)
+    replays.run()
     conditions = Conditions(linker, graph, spec, assumed)
-    sites = _Sites(linker, graph, needs, spec, conditions).verdicts(product)
-    return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
+    sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
+    waits = held.waits()
+    remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
+    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
 
 
 class _Way(NamedTuple):
@@ -132,7 +142,13 @@ class _Way(NamedTuple):
 
 class _Sites:
     def __init__(
-        self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec, conditions: Conditions
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        needs: Needs,
+        spec: EngineSpec,
+        replays: Replays,
+        conditions: Conditions,
     ) -> None:
         self._conditions = conditions
         self._is_stand_in = matcher(spec.not_pools)
@@ -140,7 +156,8 @@ class _Sites:
         self._graph = graph
         self._needs = needs
         self._touches: dict[tuple[str, int, int, str], list[Touch]] = {}
-        for touch in needs.outcomes:
+        self._replayed = replays.outcomes
+        for touch in (*needs.outcomes, *replays.outcomes):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
         self._pool_methods = _pool_methods(linker)
         self._reaching = frozenset(name for name, _ in needs.relevant)
@@ -160,10 +177,15 @@ class _Sites:
             for one in content.instructions:
                 if isinstance(one, Call):
                     name = called_name(code, one)
-                    if self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call):
+                    accessor = self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call)
+                    if accessor or self._replays_at(code.path, one, name):
                         yield block, one, name
                 elif isinstance(one, Attr) and self._read_at(code.path, one):
                     yield block, one, one.name
+
+    def _replays_at(self, path: str, one: Call, name: str) -> bool:
+        touches = self._touches.get((path, one.at.line, one.at.column, name), ())
+        return any(touch in self._replayed for touch in touches)
 
     def _read_at(self, path: str, one: Attr) -> bool:
         touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())
@@ -174,15 +196,27 @@ class _Sites:
         key, _, one = found[0]
         frame = self._graph.frames[key]
         base = _base(frame, one)
+        replayed = [touch for touch in self._touches.get(place, ()) if touch in self._replayed]
         excluded: list[Excluded] = []
-        bindings = list(self._bindings(place, found, name, excluded))
-        bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object)))
+        bindings = list(map(self._replay, replayed)) or list(self._bindings(place, found, name, excluded))
+        bindings.sort(
+            key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object), binding.mode)
+        )
         kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base, frame.code.defined) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
         return SiteVerdict(
             path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings), tuple(excluded)
         )
+
+    def _replay(self, touch: Touch) -> BindingVerdict:
+        """What the replay of a graph means for a pool that the graph reads."""
+        outcomes = tuple(self._replayed[touch])
+        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+        reason = worst.why if worst.verdict != "gated" else ""
+        one = touch.object
+        made = self._conditions.made(one)
+        return BindingVerdict(one, (one.cls,), "", worst.verdict, reason, outcomes, (), REPLAY, made)
 
     def _open(self, found: list[tuple[FrameKey, int, Call | Attr]]) -> set[str]:
         result: set[str] = set()
@@ -223,10 +257,11 @@ class _Sites:
             if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
                 continue  # the call would raise AttributeError
             way = objects[target][0]
-            meeting = together(self._conditions.meeting(*one[:4], target) for one in objects[target])
+            first, *further = (self._conditions.meeting(*one[:4], target) for one in objects[target])
+            meeting = first.joined(further)
             derivation = tuple(self._linker.derivation(way.frame, way.value, target))
             if meeting.possible:
-                yield self._object(target, way, touched.get(target), name, derivation, meeting)
+                yield from self._object(target, way, touched.get(target), name, derivation, meeting)
             else:
                 excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
@@ -246,22 +281,24 @@ class _Sites:
         name: str,
         derivation: tuple[tuple[str, int, str], ...],
         meeting: Meeting,
-    ) -> BindingVerdict:
+    ) -> Iterator[BindingVerdict]:
         linker = self._linker
         method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
         if way.behind:  # super() in that class
             method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=way.behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
-        if not linker.context_of(one):
-            verdict, reason = "exempt", "not-a-pool"
-        elif not outcomes:
-            verdict, reason = "exempt", "metadata" if method in self._reaching else "not-loaded"
-        else:
-            worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
-            verdict, reason = worst.verdict, worst.why if worst.verdict != "gated" else ""
-            method = method or (touch.method if touch else "")
-        judged = tuple(outcomes) if linker.context_of(one) else ()
-        return BindingVerdict(one, (one.cls,), method, verdict, reason, judged, derivation, meeting)
+        if not outcomes or not linker.context_of(one):
+            not_loaded = "metadata" if method in self._reaching else "not-loaded"
+            reason = not_loaded if linker.context_of(one) else "not-a-pool"
+            yield BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation, meeting=meeting)
+            return
+        runs = method or (touch.method if touch else "")
+        for mode in (EAGER, REPLAY):
+            there = tuple(outcome for outcome in outcomes if outcome.mode == mode)
+            if there:
+                worst = min(there, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
+                reason = worst.why if worst.verdict != "gated" else ""
+                yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
     def _unresolved(self, name: str) -> BindingVerdict:
         if name not in self._pool_methods:

@@ -19,6 +19,7 @@ from auditor.triage.baseline import (
     pruned,
     to_json,
 )
+from auditor.triage.codec import decode, encode
 from auditor.triage.difference import (
     PROOF_LOST,
     Change,
@@ -37,6 +38,7 @@ from auditor.triage.report import (
     Binding,
     Engine,
     ExcludedBinding,
+    Fix,
     Gate,
     Report,
     ReportedFinding,
@@ -67,6 +69,7 @@ __all__ = [
     "Engine",
     "ExcludedBinding",
     "Entry",
+    "Fix",
     "Gate",
     "Matrix",
     "Report",
@@ -82,7 +85,9 @@ __all__ = [
     "baseline_of",
     "changes",
     "compare",
+    "decode",
     "difference_of",
+    "encode",
     "entry_of",
     "explained",
     "fingerprint",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from auditor.callgraph import freeze
-from auditor.conditions import Conditions, Meeting, together
+from auditor.conditions import Conditions, Meeting
 from auditor.facts import Attr, Call
 from auditor.link import Instance
 from auditor.spec import EngineSpec, parse_pack
@@ -66,7 +66,7 @@ def ask(source: str, pack: str = PACK, assumed: Sequence[str] = (), method: str 
                         if isinstance(target, Instance):
                             meeting = conditions.meeting(frame, func.base, block, func.dst, target)
                             found.setdefault(target.cls.rpartition(".")[2], []).append(meeting)
-    return Answer({cls: together(meetings) for cls, meetings in found.items()})
+    return Answer({cls: meetings[0].joined(meetings[1:]) for cls, meetings in found.items()})
 
 
 def spec(pack: str = PACK) -> EngineSpec:
