@@ -24,6 +24,7 @@ def audit(tree: SourceTree, options: Options) -> Report:
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
     started = time.perf_counter()
     with kept_store(options.cache, options.remark) as store:

@@ -31,10 +31,11 @@ from auditor.triage import Engine, Report, Suppression, assemble_findings, assem
 
 
 def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Trace]:
-    """source → extract → facts → link → callgraph → gating → checks → triage; and what the report rests on.
+    """source → extract → facts → link → callgraph → conditions → gating → checks → triage; what the report rests on.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
     known = packs(options.rules)
     spec = choose_engine(tree, options.engine, known, assumptions=options.assumptions)
@@ -46,7 +47,7 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             *(matcher(spec.accessors), matcher(spec.buffers)),
             others=frozenset({spec.graphs.replay}) - {""},
         )
-        judgement = judge(linker, freeze(linker), spec, tree.reported)
+        judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
         opinions = second_opinions(judgement, linker, spec) if options.verify else ()
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)

@@ -14,7 +14,8 @@ class Case:
 
     ``culprit`` is that function (qualified), ``step`` the step of the path in it, ``classes`` those of the object that
     it runs on and of the storage's owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether
-    it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
+    it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object; ``proved``
+    that some object comes to the site by assignments, not by a declaration alone.
     """
 
     need: Need
@@ -24,6 +25,7 @@ class Case:
     place: Place
     inside: bool
     latent: bool
+    proved: bool
     judgement: Judgement
 
     @property

@@ -26,7 +26,7 @@ from auditor.gating.values import (
     Touch,
     by_length,
 )
-from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
     "EAGER",
@@ -36,6 +36,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Excluded",
     "Extent",
     "Gate",
     "Hop",

@@ -34,6 +34,7 @@ class Request:
     extra: tuple[str, ...]
     engine: str | None
     assumptions: bool
+    assume: tuple[str, ...]
     jobs: int
     cache: bool
     quiet: bool
@@ -86,6 +87,7 @@ class Request:
             engine=self.engine or self.configuration["engine"] or None,
             rules=self.rules(),
             assumptions=self.assumptions and self.configuration["assumptions"],
+            assume=self.assume,
             timing=timing,
             verify=self.verify,
             today=datetime.date.today(),
@@ -158,6 +160,12 @@ _WHAT = (
 _HOW = (
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
     click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
+    click.option(
+        "--assume",
+        multiple=True,
+        metavar="K=V",
+        help="Leave out what cannot happen where this holds: platform=cuda, use_mla=true. Repeatable.",
+    ),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
@@ -198,7 +206,7 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
         configuration = configured(paths, release, options.pop("config"))
-        kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
+        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet")}
         request = Request(
             paths=paths,
             release=release,

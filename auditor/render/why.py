@@ -137,6 +137,9 @@ def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) 
         yield from _fact(page, "because", *(["as above"] if again else _steps(binding, page)))
         told.update([binding.derivation] if binding.derivation else [])
         yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
+    for one in site.excluded:
+        yield from _paragraph(page, f"Not {joined([short(name) for name in one.classes], 'or')}: {clean(one.why)}.")
+        yield from _fact(page, "made at", ", ".join(map(clean, one.objects)))
     if site.open:
         yield from _paragraph(page, f"Classes from outside the tree may come in: {joined(map(clean, site.open))}.")
 

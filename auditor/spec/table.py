@@ -16,8 +16,10 @@ from auditor.spec.model import (
     EntryPoint,
     GatePrimitive,
     Graphs,
+    Implication,
     InFlight,
     Kernel,
+    Meaning,
     Names,
     Recognition,
     Uses,
@@ -100,6 +102,8 @@ BOOLEAN = Kind("true or false", (bool,))
 INTEGER = Kind("a whole number", (int,))
 POSITION = Kind("a position (a whole number from 0)", (int,), minimum=0)
 PARAMETER = Kind("a parameter name or a position from 0", (str, int), pattern=r"^[^\W\d]\w*\Z", minimum=0)
+
+CONDITION = Kind("a condition: X, not X, X == V or X != V", (str,), pattern=r"^\S[^\n]*\Z")
 
 WHY = Field("why", SENTENCE, "The sentence that a report shows when somebody asks why this entry is here.")
 
@@ -220,6 +224,31 @@ ASSUMPTIONS = Table(
     ),
     unique=("id",),
 )
+CONFIGURATION = _names("configuration", "Classes whose fields keep their value once the first pool is built.")
+MEANINGS = Table(
+    "meanings",
+    Meaning,
+    "Tests that are another name of a condition.",
+    (
+        Field("test", CONDITION, "The test as reports show it."),
+        Field("means", CONDITION, "The condition that it is: exactly one of the two values, or that it is true."),
+        WHY,
+    ),
+    unique=("test",),
+)
+IMPLICATIONS = Table(
+    "implications",
+    Implication,
+    "Conditions that hold together, which no code says.",
+    (
+        Field("when", TEXT, "The condition that implies the others; without one they always hold.", default=""),
+        Field("scope", listing(QUALIFIED, may_be_empty=True), "Patterns of the functions it is about.", default=()),
+        Field("classes", listing(PATTERN, may_be_empty=True), "Patterns of the classes of objects.", default=()),
+        Field("then", listing(CONDITION), "The conditions that hold as well."),
+        WHY,
+    ),
+    unique=("when", "scope", "classes"),
+)
 USES = Table(
     "uses",
     Uses,
@@ -254,7 +283,8 @@ GRAPHS = Table(
 
 TABLES: tuple[Table[object], ...] = (
     *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
-    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES, GRAPHS),
+    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS),
+    *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS),
 )
 """Every table of a pack, in the order of the documentation."""
 
