@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Value
+from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import ORDER, Bound, Covering
 from auditor.gating.held import (
@@ -29,12 +29,13 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.symbols import SOME, Layer, Path, path_of
+from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
     ANYWHERE,
     PACKS,
+    PASSED,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -87,8 +88,9 @@ class Needs:
         self.is_buffer = storage.guards
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
+        self._is_passed = matcher(spec.parameters)
         self._tracer = Tracer(linker, graph, spec, storage, held, self._cover)
-        self._picking = Picking(graph)
+        self._picking = Picking(graph, own=bool(spec.connectors.wait))
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
         self._summaries: dict[FrameKey, Summary] = {}
@@ -104,7 +106,11 @@ class Needs:
         """Frames that run below one that waits: only there can a caller still cover a need."""
 
     def _has_source(self, frame: Frame) -> bool:
-        return any(isinstance(one, Attr) and self.is_buffer(one.name) for one in frame.code.defined.values())
+        return any(
+            (isinstance(one, Attr) and self.is_buffer(one.name) is True)
+            or (isinstance(one, Param) and frame.context is not None and self._is_passed(one.name) is not None)
+            for one in frame.code.defined.values()
+        )
 
     # ------------------------------------------------------------ summaries
 
@@ -168,6 +174,8 @@ class Needs:
             return "latent", self._armed.state(need.buffer.owner).why
         if need.use == PACKS:
             return "unknown", "escape-untracked"
+        if need.touches[:1] and need.touches[0].kind == PASSED and not need.near:
+            return "unknown", "unreached"  # who calls it from outside may have waited
         if any(one.why == ORDER for one in need.near):
             return "unknown", "arming-order"
         if any(one.why == "unrelated" for one in need.near):
@@ -217,11 +225,25 @@ class Needs:
             by_value.setdefault(site.value, []).append(site)
         for number, block in enumerate(code.facts.blocks):
             for one in block.instructions:
-                if isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
+                if isinstance(one, Param) and self._is_passed(one.name):
+                    yield from self._passed(key, frame, one)
+                elif isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
                     yield from self._raw(key, frame, number, one)
                 elif isinstance(one, Call | Attr | Enter) and one.dst in by_value:
                     for site in by_value[one.dst]:
                         yield from self._returned(key, frame, one, site)
+
+    def _passed(self, key: FrameKey, frame: Frame, one: Param) -> Iterator[tuple[Value, Handle]]:
+        """Storage that code outside the tree passes to a method of a pool. Its uses are sites of their own."""
+        code, owner = frame.code, key[1]
+        if owner is None or key in self._graph.callers or code.facts.name.startswith("_"):
+            return
+        place = Place(code.path, one.at.line, one.at.column, code.name)
+        hop = Hop(key, place, f"is passed {one.name}")
+        yield (
+            one.dst,
+            Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner), hops=(hop,)),
+        )
 
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
         code = frame.code
@@ -315,8 +337,9 @@ class Needs:
         needs: dict[tuple[object, ...], Need],
     ) -> None:
         used = False
-        for use, now in self._tracer.trace(key, value, handle):
+        for use, traced in self._tracer.trace(key, value, handle):
             used = True
+            now = traced if traced.touches else self._touched_at(frame, use, traced)
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
@@ -333,6 +356,12 @@ class Needs:
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _touched_at(self, frame: Frame, use: Use, handle: Handle) -> Handle:
+        """A handle of storage that was passed in: the use itself is the site."""
+        name, owner = handle.buffer.name, handle.buffer.owner
+        touch = Touch(frame.code.path, use.line, use.column, name, PASSED, owner, frame.code.name)
+        return replace(handle, touches=(touch,))
 
     def _cover(self, handle: Handle, held: Held) -> Handle:
         """A handle that goes on from where ``held`` is held: who reads it later is behind the gate that covers it."""

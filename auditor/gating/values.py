@@ -25,6 +25,8 @@ PACKS = "packs it into an object"
 not followed."""
 
 
+PASSED = "parameter"
+"""The kind of a touch that is a use of storage which came as an argument from outside the tree."""
 REPLAY = "replay"
 """The execution mode in which a captured graph is replayed; also the use of a need that comes of it."""
 EAGER = "eager"
