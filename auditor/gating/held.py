@@ -233,7 +233,7 @@ class HeldGates:
             for one in known
             for name in self._linker.hierarchy.applicable(one.cls, self._linker.functions).get(method, ())[:1]
         ]
-        return bool(bodies) and all(_is_empty(one) for one in bodies)
+        return bool(bodies) and all(is_empty(one) for one in bodies)
 
     def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
         """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
@@ -387,7 +387,7 @@ def _is_optional(code: Code, name: str) -> bool:
     return any(one.name == name and one.has_default for one in code.facts.params)
 
 
-def _is_empty(function: FunctionFacts) -> bool:
+def is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)

@@ -17,6 +17,7 @@ from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import ORDER, Bound, Covering
 from auditor.gating.held import (
+    CONNECTOR,
     Calling,
     HeldGates,
     arguments_of,
@@ -47,6 +48,7 @@ from auditor.gating.values import (
     Outcome,
     Place,
     Touch,
+    Vacuous,
     put_into,
 )
 from auditor.link import Code, Frame, Instance, Linker
@@ -351,7 +353,13 @@ class Needs:
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 hops = (Hop(key, place, use.what), *now.hops)
                 confidence = self._tracer.confidence(key, use)
-                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
+                reader = (
+                    -len(hops) if now.layer == OWN else 0
+                )  # where each layer is an object, who reads it waits for it
+                need = Need(
+                    *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near),
+                    culprit=reader,
+                )
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
         if not used:
             for touch in handle.touches:
@@ -452,6 +460,8 @@ class Needs:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
         exempt = self.exempt(frame, need)
+        if exempt is None and Vacuous(frozenset({CONNECTOR})) in state:
+            exempt = Outcome("exempt", "no-load", need=need)
         if exempt is not None:
             self._decide(made, need.buffer, need.touches, exempt)
             return
@@ -497,7 +507,7 @@ class Needs:
         """Why a read needs no gate in ``frame``, or below it on the way that it came by."""
         owner = need.buffer.owner
         for function in dict.fromkeys((need.origin.function, *(hop.frame[0] for hop in need.hops), frame.code.name)):
-            assumed = self._assumption(function)
+            assumed = self.assumption(function)
             if assumed is not None:
                 return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
         if self._without_load(frame.code.name):
@@ -508,7 +518,7 @@ class Needs:
             return Outcome("exempt", "no-load", need=need)
         return None
 
-    def _assumption(self, function: str) -> Assumption | None:
+    def assumption(self, function: str) -> Assumption | None:
         """The assumption of the pack about what is read in, or by way of, a function."""
         if function not in self._assumptions:
             fitting = (one for one in self._spec.assumptions if fnmatchcase(function, one.scope))

@@ -178,8 +178,8 @@ class Replays:
         makers = {self._class_of(key) for key in (capture.frame, *capture.called)} - {""}
         for place, hop in enumerate(hops):
             if self._class_of(hop.frame) in makers:
-                return place
-        return len(hops) - 1
+                return place - len(hops)
+        return -1
 
     def _class_of(self, key: FrameKey) -> str:
         """The class that a function, or the function around it, is a method of."""

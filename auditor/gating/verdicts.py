@@ -9,6 +9,7 @@ from typing import TypeAlias
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
+from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.replays import Replays
@@ -96,6 +97,7 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
+    Connectors(linker, graph, spec, held, needs).run()
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
     sites = _Sites(linker, graph, needs, spec, replays).verdicts(product)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from auditor.facts import ParamFacts, TypeExpr
+from auditor.facts import Declare, ParamFacts, TypeExpr
 from auditor.link.constraints import Node
 from auditor.link.objects import Instance
 from auditor.link.program import Program
@@ -74,6 +74,25 @@ def _assume_tracked(program: Program, wanted: frozenset[Node], applies: Callable
             if cls is not None and program.tracked(cls) and applies(code.name, param):
                 program.assume(cls, frame.node(position))
     program.graph.solve()
+
+
+def assume_declared(program: Program, asked: Iterable[Node]) -> None:
+    """A receiver that nobody knows, of a variable declared with tracked classes, is some object of them."""
+    empty = {node for node in asked if not program.graph.sets[node]}
+    for frame in list(program.frames.values()):
+        code = frame.code
+        for value, one in code.defined.items():
+            if isinstance(one, Declare) and frame.node(value) in empty:
+                for annotation in _members(one.type):
+                    cls = annotated_class(program.scopes, code.module, code.facts.scope, annotation)
+                    if cls is not None and program.tracked(cls):
+                        program.assume(cls, frame.node(value))
+    program.graph.solve()
+
+
+def _members(annotation: TypeExpr) -> Iterable[TypeExpr]:
+    """The parts of a union, else the annotation itself."""
+    return annotation.args if annotation.name.rpartition(".")[2] in ("Union", "|") else (annotation,)
 
 
 def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> None:
