@@ -236,9 +236,9 @@ class Needs:
                         yield from self._returned(key, frame, one, site)
 
     def _passed(self, key: FrameKey, frame: Frame, one: Param) -> Iterator[tuple[Value, Handle]]:
-        """Storage that code outside the tree passes to a method of a pool. Its uses are sites of their own."""
+        """Storage that is passed to a method of a pool, in the end from outside the tree. Its uses are the sites."""
         code, owner = frame.code, key[1]
-        if owner is None or key in self._graph.callers or code.facts.name.startswith("_"):
+        if owner is None:
             return
         place = Place(code.path, one.at.line, one.at.column, code.name)
         hop = Hop(key, place, f"is passed {one.name}")
@@ -341,6 +341,8 @@ class Needs:
         used = False
         for use, traced in self._tracer.trace(key, value, handle):
             used = True
+            if not traced.touches and self._is_passed_on(key, frame, use):
+                continue  # told where it is used
             now = traced if traced.touches else self._touched_at(frame, use, traced)
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
@@ -364,6 +366,22 @@ class Needs:
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _is_passed_on(self, key: FrameKey, frame: Frame, use: Use) -> bool:
+        """Whether a use hands storage that was passed in to another method that it is passed to."""
+        block = frame.code.facts.blocks[use.block].instructions
+        call = block[use.index] if use.index < len(block) else None
+        if not isinstance(call, Call):
+            return False
+        sites = [site for site in self._graph.calls[key] if site.value == call.dst]
+        return bool(sites) and all(
+            site.callee[1] is not None
+            and any(
+                value == use.value and self._is_passed(name)
+                for name, value in self._arguments(frame, call, site).items()
+            )
+            for site in sites
+        )
 
     def _touched_at(self, frame: Frame, use: Use, handle: Handle) -> Handle:
         """A handle of storage that was passed in: the use itself is the site."""
