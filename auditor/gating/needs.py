@@ -484,7 +484,10 @@ class Needs:
             self._decide(made, need.buffer, need.touches, exempt)
             return
         if nearby:
-            near.extend(self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound)))
+            missed = self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound))
+            near.extend(missed)
+            if missed and need.layer == OWN:  # this function waits, though not for this read
+                need = replace(need, culprit=-len(need.hops))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from auditor.facts import Declare, ParamFacts, TypeExpr
 from auditor.link.constraints import Node
-from auditor.link.objects import Instance
+from auditor.link.objects import ClassObject, Instance
 from auditor.link.program import Program
 from auditor.link.scopes import Scopes
 
@@ -112,9 +112,17 @@ def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> Non
 
 
 def assume_unbuilt(program: Program) -> None:
-    """Give a tracked class without subclasses that nobody builds an object: what it does is shown all the same."""
+    """Give a tracked class that nobody builds an object, if it has no subclasses or a function hands it out as a class:
+    what it does is shown all the same."""
     hierarchy = program.hierarchy
+    handed_out = {
+        one.cls
+        for frame in program.frames.values()
+        for one in program.graph.points_to(frame.result)
+        if isinstance(one, ClassObject)
+    }
     for cls in sorted(hierarchy.classes):
-        if program.tracked(cls) and not program.instances.get(cls) and len(hierarchy.subclasses(cls)) == 1:
+        shown = cls in handed_out or len(hierarchy.subclasses(cls)) == 1
+        if shown and program.tracked(cls) and not program.instances.get(cls):
             program.register(program.some(cls))
     program.graph.solve()
