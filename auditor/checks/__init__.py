@@ -19,8 +19,8 @@ from auditor.checks import (
     wrong_layer_gate,
 )
 from auditor.checks.cases import findings
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Judgement
+from auditor.checks.finding import Case, Check, Finding
+from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
     replay_skips_gate.CHECK,
@@ -42,4 +42,4 @@ def check(judgement: Judgement) -> tuple[Finding, ...]:
     return findings(judgement, CHECKS)
 
 
-__all__ = ["CHECKS", "CONFIDENCES", "SEVERITIES", "Case", "Check", "Finding", "check"]
+__all__ = ["CHECKS", "Case", "Check", "Finding", "check"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.checks.finding import Case, Check, Finding
+from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
 Member = tuple[Case, Check, str, SiteVerdict]
@@ -21,8 +23,20 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
             groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = [_finding(members, checks) for members in groups.values()]
-    return tuple(sorted(made, key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=_order)
+    return tuple(sorted(_absorbed(made), key=_order))
+
+
+def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Of several findings of one function and storage the worst; it stands for the others if none is surer."""
+    by_edge: dict[tuple[str, str, bool], list[Finding]] = {}
+    for one in found:
+        by_edge.setdefault((one.function, one.buffer, one.latent), []).append(one)
+    for first, *others in by_edge.values():
+        surer = [one for one in others if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(first.confidence)]
+        sites = {site for one in (first, *others) if one not in surer for site in one.sites}
+        yield replace(first, sites=tuple(sorted(sites)))
+        yield from surer
 
 
 def _order(one: Finding) -> tuple[object, ...]:
@@ -50,7 +64,7 @@ def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
     hop, inside = (need.hops[need.culprit], True) if need.culprit else _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -116,6 +130,7 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
         mode=case.mode,
@@ -126,6 +141,12 @@ def _plainest(one: Member) -> tuple[object, ...]:
     """The shortest path first; of equal ones that to the storage of the most general class."""
     case, hops = one[0], one[0].need.hops
     return len(hops), len(case.judgement.hierarchy.mro(case.buffer.owner.cls)), case.place, by_length(hops)
+
+
+def _remedy(case: Case, check: Check) -> Remedy | str:
+    if case.latent:
+        return "nothing arms the object, so a wait would change nothing"
+    return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
 def _hints(case: Case) -> Iterator[str]:

@@ -169,13 +169,19 @@ class HeldGates:
             path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
             place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
             text = expression(code.facts, one.call.dst, code.defined)
-            by_block.setdefault(one.block, []).append(Gate(None, path, Layer(), place=place, text=text))
+            layer = self._waited_layer(code, one)
+            by_block.setdefault(one.block, []).append(Gate(None, path, layer, place=place, text=text, chain=(place,)))
         for number, block in enumerate(code.facts.blocks):
-            for called in filter(None, (_own_method(code, one) for one in block.instructions)):
+            for call in (one for one in block.instructions if isinstance(one, Call)):
+                called = _own_method(code, call)
                 methods = self._linker.hierarchy.applicable(code.owner, self._linker.functions).get(called, ())
                 gate = self._declared(methods[0], above | {name}) if methods else None
                 if gate is not None:
-                    by_block.setdefault(number, []).append(gate)
+                    callee = self._linker.codes[methods[0]]
+                    arguments = arguments_of(code, call, callee.facts, implicit=False)
+                    layer = layer_into(code, arguments, gate.layer, f"{call.dst}!")
+                    place = Place(code.path, call.at.line, call.at.column, code.name)
+                    by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
         if not by_block:
             return None
         return _first(_at_returns(code.facts, self._starts(code, by_block), by_block))
@@ -211,8 +217,7 @@ class HeldGates:
 
     def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
         code, call = frame.code, one.call
-        argument = call.arguments[self._waits[one.func.name] :][:1]
-        layer = layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+        layer = self._waited_layer(code, one)
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst, code.defined)
         if one.func.name == self._connector_wait:
@@ -224,6 +229,10 @@ class HeldGates:
             return Gate(None, path, layer, None, given, noop, place, text, (place,))
         owners = instances(self._linker, frame, one.counter.base, one.block)
         return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
+
+    def _waited_layer(self, code: Code, one: Primitive) -> Layer:
+        argument = one.call.arguments[self._waits[one.func.name] :][:1]
+        return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -362,9 +371,9 @@ def _first(held: Held) -> Gate | None:
     return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
 
 
-def _own_method(code: Code, one: object) -> str:
-    """The name of the method that an instruction calls on the object of the method at hand."""
-    func = code.defined.get(one.func) if isinstance(one, Call) else None
+def _own_method(code: Code, one: Call) -> str:
+    """The name of the method that is called on the object of the method at hand; "" for any other call."""
+    func = code.defined.get(one.func)
     base = code.defined.get(func.base) if isinstance(func, Attr) else None
     own = isinstance(base, Param) and base.name == code.facts.params[0].name
     return func.name if own and isinstance(func, Attr) else ""

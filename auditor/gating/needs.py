@@ -260,7 +260,7 @@ class Needs:
             if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
-            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}", picked)
             yield (
                 one.dst,
                 Handle(
@@ -289,11 +289,10 @@ class Needs:
             layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
             given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
+            hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
-                replace(
-                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops)
-                ),
+                replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops),
             )
 
     def _layer_here(
@@ -353,7 +352,7 @@ class Needs:
                 self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
             else:
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
-                hops = (Hop(key, place, use.what), *now.hops)
+                hops = (Hop(key, place, use.what, now.layer), *now.hops)
                 confidence = self._tracer.confidence(key, use)
                 reader = (
                     -len(hops) if now.layer == OWN else 0
@@ -398,6 +397,8 @@ class Needs:
 
     def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
+        if handle.hops:
+            handle = replace(handle, hops=(replace(handle.hops[0], layer=handle.layer), *handle.hops[1:]))
         if handle.gate is not None:
             return handle
         state = self._held.state(key).at(use.block, use.index)
@@ -423,13 +424,14 @@ class Needs:
             arguments = self._arguments(frame, call, site)
             hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
+                layer = self._layer_here(key, frame, (call, site), arguments, need.layer)
                 into = replace(
                     need,
-                    layer=self._layer_here(key, frame, (call, site), arguments, need.layer),
+                    layer=layer,
                     touches=self._touched(frame, call, site, need.touches),
                     optional=_given(frame.code, arguments, need.optional),
                     near=_near_in_caller(frame.code, arguments, need.near),
-                    hops=(hop, *need.hops),
+                    hops=(replace(hop, layer=layer), *need.hops),
                 )
                 yield into, site
             for need in needs[MAX_NEEDS:]:

@@ -45,8 +45,9 @@ from auditor.gating.uses import (
     is_number,
     users,
 )
-from auditor.gating.values import ANYWHERE, CONFIDENCES, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
+from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
+from auditor.scales import CONFIDENCES
 from auditor.spec import EngineSpec
 
 Step: TypeAlias = tuple[str, Value, Handle]

@@ -11,9 +11,6 @@ from auditor.callgraph import FrameKey
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
 
-CONFIDENCES = ("high", "medium", "low")
-"""How sure it is that a use reads elements, surest first."""
-
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 
@@ -169,11 +166,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens. ``layer``: the layer concerned, in the terms of
+    the function of the frame."""
 
     frame: FrameKey
     place: Place
     what: str
+    layer: Layer | None = field(default=None, compare=False)
 
 
 def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:

@@ -12,7 +12,9 @@ from auditor.gating.armed import Armed
 from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
+from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
 from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Touch, by_length
 from auditor.link import (
@@ -83,12 +85,14 @@ class SiteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate."""
+    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
+    ``remedies``: what a function on a witness would have to wait for."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
+    remedies: Remedies
 
 
 def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
@@ -101,7 +105,9 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
     sites = _Sites(linker, graph, needs, spec, replays).verdicts(product)
-    return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
+    waits = held.waits()
+    remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
+    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
 
 
 class _Sites:
@@ -231,7 +237,7 @@ class _Sites:
         for mode in (EAGER, REPLAY):
             there = tuple(outcome for outcome in outcomes if outcome.mode == mode)
             if there:
-                worst = min(there, key=lambda outcome: ORDER.index(outcome.verdict))
+                worst = min(there, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode)
 

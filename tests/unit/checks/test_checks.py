@@ -295,10 +295,16 @@ def test_two_readers_that_go_round_are_two() -> None:
     assert {one.function for one in told(GATED, code).findings} == {"m.serve", "m.other"}
 
 
+def test_an_edge_that_is_missing_for_a_read_and_for_a_keeper_is_told_once() -> None:
+    keeper = "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n"
+    (one,) = told(READ, SERVE + keeper).findings
+    assert (one.check, one.severity, len(one.sites)) == ("ungated-access", "error", 3)
+
+
 def test_findings_stand_worst_first() -> None:
     code = (
         SERVE
-        + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n"
+        + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.k_buffer[layer_id]\n"
         + (
             "\nclass Idle(KVCache):\n    def get_key_buffer(self, layer_id):\n        return self.k_buffer[layer_id]\n"
             "\ndef idle(layer_id, q):\n    return q @ Idle(4).get_key_buffer(layer_id)\n"
