@@ -30,6 +30,7 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
+from auditor.gating.streams import ASIDE, UNCLEAR, Streams
 from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
@@ -73,6 +74,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+_START = (0, 0)
+"""The start of a function: what its callers have waited for is held on the stream that is current there."""
 SMALL_CYCLE = 6
 """Frames in a recursive component that is summarised until nothing new can come up."""
 
@@ -95,6 +98,8 @@ class Needs:
         self._picking = Picking(graph, own=bool(spec.connectors.wait))
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
+        self._streams = Streams(linker, graph, held)
+        self._defined_at: dict[str, Mapping[Value, tuple[int, int]]] = {}
         self._summaries: dict[FrameKey, Summary] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
@@ -182,6 +187,8 @@ class Needs:
             return "unknown", "arming-order"
         if any(one.why == "unrelated" for one in need.near):
             return "unknown", "layer-unrelated"
+        if any(one.why == UNCLEAR for one in need.near):
+            return "unknown", "stream-unknown"
         if any(one.why == "guard" for one in need.near) and not any(one.why == "branch" for one in need.near):
             return "unknown", "guard-not-implied"
         return "ungated", ""
@@ -348,9 +355,12 @@ class Needs:
                 made.returns.append(self._on_return(key, handed, use))
             elif use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
-            elif now.gate is not None:
+            elif now.gate is not None and (missing := self._stream_missing(key, value, use)) is None:
                 self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
             else:
+                if now.gate is not None:
+                    aside = Near(missing or ASIDE, now.gate[0], "nothing orders that stream behind it")
+                    now = replace(now, near=(*now.near, aside))
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
                 hops = (Hop(key, place, use.what, now.layer), *now.hops)
                 confidence = self._tracer.confidence(key, use)
@@ -365,6 +375,28 @@ class Needs:
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _stream_missing(self, key: FrameKey, value: Value, use: Use) -> str | None:
+        """Whether a use of a handle, which was got behind a gate, is on another stream that is not behind it."""
+        points = self._points(self._graph.code(key))
+        return self._streams.missing(key, points.get(value, _START), (use.block, use.index))
+
+    def _points(self, code: Code) -> Mapping[Value, tuple[int, int]]:
+        known = self._defined_at.get(code.name)
+        if known is None:
+            known = self._defined_at[code.name] = {
+                one.dst: (number, index)
+                for number, block in enumerate(code.facts.blocks)
+                for index, one in enumerate(block.instructions)
+                if isinstance(one, Attr | Call | Enter)
+            }
+        return known
+
+    def _gate_missing(self, key: FrameKey, gate: Gate, point: tuple[int, int]) -> str | None:
+        """The same of a gate that is held at a point: where it was acquired here, or else before this function."""
+        events = self._held.state(key).events
+        start = next(((one.block, one.index) for one in events if gate in one.gates), _START)
+        return self._streams.missing(key, start, point)
 
     def _is_passed_on(self, key: FrameKey, frame: Frame, use: Use) -> bool:
         """Whether a use hands storage that was passed in to another method that it is passed to."""
@@ -472,9 +504,13 @@ class Needs:
         state = self._held.state(key).at(*point)
         gate, near = self._covering.judge(state, need.layer, bound)
         near = self._meant(frame.code, near)
+        missing = self._gate_missing(key, gate[0], point) if gate is not None else None
+        if gate is not None and missing is not None:
+            near.append(Near(missing, gate[0], "nothing orders that stream behind it"))
+            gate = None
         if gate is None and need.optional:
             gate = need.optional[0]
-        if gate is None:
+        if gate is None and missing is None:
             gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
