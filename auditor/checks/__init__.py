@@ -17,6 +17,7 @@ from auditor.checks import (
     replay_skips_gate,
     ungated_access,
     wrong_layer_gate,
+    wrong_stream_gate,
 )
 from auditor.checks.cases import findings
 from auditor.checks.finding import Case, Check, Finding
@@ -24,6 +25,7 @@ from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
     replay_skips_gate.CHECK,
+    wrong_stream_gate.CHECK,
     buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.spec.folders import data
-from auditor.spec.model import EngineSpec, Graphs, Uses
+from auditor.spec.model import Connectors, EngineSpec, Graphs, Uses
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     ACCESSORS,
@@ -17,6 +17,7 @@ from auditor.spec.table import (
     ASSUMPTIONS,
     BUFFERS,
     CONFIGURATION,
+    CONNECTORS,
     ENGINE,
     ENTRIES,
     GATES,
@@ -28,6 +29,7 @@ from auditor.spec.table import (
     MEANINGS,
     NEEDED,
     NOT_POOLS,
+    PARAMETERS,
     POOLS,
     RECOGNISE,
     TABLES,
@@ -121,4 +123,6 @@ def _spec(reader: Reader, document: Mapping[str, object]) -> EngineSpec:
         implications=reader.rows(document, IMPLICATIONS),
         uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
         graphs=reader.one(document, GRAPHS, Graphs((), "", (), "")),
+        connectors=reader.one(document, CONNECTORS, Connectors((), "", "", "", (), (), "")),
+        parameters=reader.rows(document, PARAMETERS),
     )
