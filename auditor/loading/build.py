@@ -1,0 +1,62 @@
+"""From the linked program to the loader model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from auditor.link import Linker
+from auditor.loading.beside import beside
+from auditor.loading.counters import counters
+from auditor.loading.dispatch import Dispatch
+from auditor.loading.effects import Effects
+from auditor.loading.fences import stream_of, unfenced
+from auditor.loading.overriding import dropped
+from auditor.loading.ranges import ranges
+from auditor.loading.reuse import reused
+from auditor.loading.signals import early
+from auditor.loading.values import COPY, RECORD, SIGNAL, Lapse, Loader, Loading
+from auditor.spec import EngineSpec
+
+
+def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> Loading:
+    """Find the loaders in the files that ``product`` admits, and what they leave out."""
+    found = counters(linker, spec)
+    effects = Effects(linker, spec, found, product)
+    signalled = {name: one for one in found for name in one.signals}
+    loaders = _loaders(effects)
+    dispatch = Dispatch(effects, spec)
+    codes = [linker.codes[name] for name in sorted(linker.codes) if product(linker.codes[name].path)]
+    pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
+    return Loading(
+        loaders=loaders,
+        counters=found,
+        early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
+        unfenced=tuple(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
+        dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
+        reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
+        ranges=tuple(lapse for code in codes for lapse in ranges(effects, code)),
+        left=_left(effects, spec, dispatch, pairs, codes),
+    )
+
+
+def _left(effects, spec, dispatch, pairs, codes):  # type: ignore[no-untyped-def]
+    return tuple(
+        [
+            *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
+            *(lapse for code in codes for lapse in dispatch.left(code)),
+        ]
+    )
+
+
+def _loaders(effects: Effects) -> dict[str, Loader]:
+    """The functions that copy on a stream of their own, or for a counter, and tell that it is done."""
+    found = {}
+    for name in sorted(effects.linker.codes):
+        code = effects.linker.codes[name]
+        if COPY not in effects.of(name):
+            continue
+        loader = Loader(name, code.owner, effects.operations(code))
+        copies = [one for one in loader.of(COPY) if SIGNAL not in one.kinds]
+        if copies and (loader.counts or (loader.of(RECORD) and any(stream_of(code, loader, one) for one in copies))):
+            found[name] = loader
+    return found
