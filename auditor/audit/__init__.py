@@ -23,6 +23,7 @@ from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand, link_whole
+from auditor.loading import loading_of
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.triage import Engine, Report, assemble_findings, assemble_sites, scenarios, suppress
@@ -49,7 +50,7 @@ class Options:
 
 
 def audit(tree: SourceTree, options: Options) -> Report:
-    """source → extract → facts → link → callgraph → gating → checks → triage.
+    """source → extract → facts → link → callgraph → gating, loading → checks → triage.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
@@ -61,7 +62,8 @@ def audit(tree: SourceTree, options: Options) -> Report:
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
         link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
         judgement = judge(linker, freeze(linker), spec, tree.reported)
-    told = check(judgement)
+        loading = loading_of(linker, spec, tree.reported)
+    told = check(judgement, loading)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
         raise NothingToAudit(nothing(spec, reader))

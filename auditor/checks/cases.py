@@ -21,10 +21,11 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
                 (case, check, message, site)
             )
     made = [_finding(members) for members in groups.values()]
-    return tuple(sorted(made, key=_order))
+    return tuple(made)
 
 
-def _order(one: Finding) -> tuple[object, ...]:
+def by_weight(one: Finding) -> tuple[object, ...]:
+    """Orders findings: worst first."""
     return (
         one.latent,
         SEVERITIES.index(one.severity),

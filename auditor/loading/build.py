@@ -14,7 +14,7 @@ from auditor.loading.overriding import dropped
 from auditor.loading.ranges import ranges
 from auditor.loading.reuse import reused
 from auditor.loading.signals import early
-from auditor.loading.values import COPY, RECORD, SIGNAL, Lapse, Loader, Loading
+from auditor.loading.values import COPY, RECORD, SIGNAL, Loader, Loading
 from auditor.spec import EngineSpec
 
 
@@ -30,21 +30,16 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     return Loading(
         loaders=loaders,
         counters=found,
+        classes=frozenset(linker.hierarchy.classes),
         early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
         unfenced=tuple(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
         dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
         reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
         ranges=tuple(lapse for code in codes for lapse in ranges(effects, code)),
-        left=_left(effects, spec, dispatch, pairs, codes),
-    )
-
-
-def _left(effects, spec, dispatch, pairs, codes):  # type: ignore[no-untyped-def]
-    return tuple(
-        [
+        left=(
             *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
             *(lapse for code in codes for lapse in dispatch.left(code)),
-        ]
+        ),
     )
 
 

@@ -40,9 +40,7 @@ def _counter(linker: Linker, cls: str, gate: Code) -> Counter:
         if code.owner in owners and code not in waiting and code.facts.name != "__init__" and code.is_method
     ]
     signals = frozenset(code.name for code in beside if _tells(code, state))
-    rearms = frozenset(
-        code.name for code in beside if code.name not in signals and _takes_back(code, state - chosen)
-    )
+    rearms = frozenset(code.name for code in beside if code.name not in signals and _takes_back(code, state - chosen))
     on_stream = any(called(code.defined, one) in _STREAM_WAITS for code in waiting for one in _calls(code))
     return Counter(cls, gate.name, not on_stream, signals, rearms, bool(chosen))
 
@@ -51,7 +49,9 @@ def _closure(linker: Linker, gate: Code) -> tuple[Code, ...]:
     """A gate and what it calls of the tree."""
     found, front = {gate.name: gate}, [gate]
     for _ in range(_DEEPEST):
-        names = {name for code in front for one in _calls(code) for name, _ in linker.calls.get((code.name, one.dst), ())}
+        names = {
+            name for code in front for one in _calls(code) for name, _ in linker.calls.get((code.name, one.dst), ())
+        }
         front = [linker.codes[name] for name in sorted(names) if name not in found and name in linker.codes]
         found.update((code.name, code) for code in front)
     return tuple(found.values())

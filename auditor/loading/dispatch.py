@@ -49,9 +49,10 @@ class Dispatch:
             order = hierarchy.mro(cls)
             if cls == base or base not in order or refused.intersection(order):
                 continue
-            own = [name for mixed in order if mixed not in hierarchy.mro(base) for name in sorted(hierarchy.stored(mixed))]
-            for name in dict.fromkeys(own):
-                if self._guarded(name) is not None and name not in known and self._is_read(cls, name):
+            shared = {name for mixed in hierarchy.mro(base) for name in hierarchy.stored(mixed)}
+            own = {name for mixed in order for name in hierarchy.stored(mixed)} - shared - known
+            for name in sorted(own):
+                if self._guarded(name) is not None and self._is_read(cls, name):
                     yield _lapse(code, one, host, base, cls, name)
 
     def _host(self, code: Code, one: Call) -> str | None:
@@ -107,4 +108,3 @@ def _lapse(code: Code, one: Call, host: str, base: str, cls: str, name: str) -> 
         missing=f"a host pool for {short[2]} that carries {name}, tested for before {short[1]}",
         classes=(cls,),
     )
-

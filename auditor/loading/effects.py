@@ -66,7 +66,12 @@ class Effects:
                     continue
                 callees = self.callees(code, one)
                 kinds = own.get((number, index), frozenset()).union(*(self.of(name) for name in callees))
-                if not kinds and isinstance(one, Call) and not callees and called(code.defined, one) in self._transferring:
+                if (
+                    not kinds
+                    and isinstance(one, Call)
+                    and not callees
+                    and called(code.defined, one) in self._transferring
+                ):
                     kinds = frozenset({COPY})
                 if kinds:
                     found.append(self._operation(code, one, (number, index), kinds, callees, streams.at(number, index)))

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Value, expression
 from auditor.link import Code
-from auditor.loading.effects import Effects, spot
-from auditor.loading.naming import is_none
+from auditor.loading.effects import Effects, Streams, calls_of, spot
+from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
 from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
 
 _DEEPEST = 3
 """Callers above a transfer in which a fence is looked for."""
+_ALLOCATES = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "zeros", "zeros_like"})
+"""What makes a new tensor (PyTorch)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     fences = [_at(one) for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
     certain = path(code, START, _at(copy), fences) is None
     first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
-    if certain or FENCE in copy.kinds:
+    if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
         return
     if any(path(code, at, _at(copy)) is not None for at in fences):
         yield from _left_out(effects, code, copy, stream)
@@ -52,6 +54,18 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
         yield from (_submitted(way, stream) for way in submitted)
     elif ways:
         yield _itself(min(ways, key=lambda way: (len(way.steps), way.steps)), copy, stream)
+
+
+def _into_new(effects: Effects, code: Code, copy: Operation) -> bool:
+    """Whether memory was allocated on the stream of the copy itself before it: nothing else can be using that."""
+    streams = Streams(code, effects.kinds)
+    return any(
+        called(code.defined, one) in _ALLOCATES
+        and streams.at(number, index) == copy.stream
+        and path(code, (number, index), _at(copy)) is not None
+        for number, index, one in calls_of(code)
+        if copy.stream
+    )
 
 
 def stream_of(code: Code, loader: Loader, copy: Operation) -> str:
@@ -133,9 +147,7 @@ def _left_out(effects: Effects, worker: Code, copy: Operation, stream: str) -> I
             if not parameter.has_default or not _is_event(parameter.name):
                 continue
             position = number - (1 if giver.is_method else 0)
-            calls = [
-                (effects.linker.codes[name], value) for name, value in effects.callers.get(giver.name, ())
-            ]
+            calls = [(effects.linker.codes[name], value) for name, value in effects.callers.get(giver.name, ())]
             passed = [one for one in calls if _passes(*one, parameter.name, position)]
             for code, value in calls:
                 sibling = next((one for one in passed if one[0].owner == code.owner), None)
@@ -195,4 +207,3 @@ def _subject(code: Code, call: Call | None) -> str:
 
 def _at(one: Operation) -> At:
     return one.block, one.index
-

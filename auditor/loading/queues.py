@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.facts import Attr, Build, Call, Closure, Name, Param, Value
 from auditor.link import Code
 from auditor.loading.effects import Effects, calls_of
-from auditor.loading.naming import attributes, called, receiver
+from auditor.loading.naming import attributes, called, is_none, receiver
 
 _TAKES = frozenset({"get", "get_nowait", "popleft"})
 _PUTS = frozenset({"put", "put_nowait", "append", "appendleft"})
@@ -20,7 +20,12 @@ def submitters(effects: Effects, worker: Code) -> Iterator[tuple[Code, tuple[int
     queues = _taken_from(effects, worker)
     for code in _methods(effects, worker):
         for number, index, one in calls_of(code):
-            if called(code.defined, one) in _PUTS and _attribute(code, receiver(code.defined, one)) in queues:
+            end = all(is_none(code.defined, argument.value) for argument in one.arguments)  # tells the thread to end
+            if (
+                called(code.defined, one) in _PUTS
+                and not end
+                and _attribute(code, receiver(code.defined, one)) in queues
+            ):
                 yield code, (number, index), one
 
 
@@ -46,9 +51,10 @@ def _handed(effects: Effects, worker: Code, parameter: str) -> Iterator[str]:
         for _, _, one in calls_of(code):
             given = {argument.name: argument.value for argument in one.arguments if argument.kind == "key"}
             args = code.defined.get(given.get("args", -1))
-            if _names(code, given.get("target", -1)) == worker.facts.name and isinstance(args, Build):
-                if position < len(args.elements) and (name := _attribute(code, args.elements[position])):
-                    yield name
+            if _names(code, given.get("target", -1)) != worker.facts.name or not isinstance(args, Build):
+                continue
+            if position < len(args.elements) and (name := _attribute(code, args.elements[position])):
+                yield name
 
 
 def _names(code: Code, value: Value) -> str:

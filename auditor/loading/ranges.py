@@ -33,7 +33,7 @@ def ranges(effects: Effects, code: Code) -> Iterator[Lapse]:
                         Step(spot(code, call.at), f"it goes to {called(code.defined, call)}, with the ids themselves"),
                         found,
                     ),
-                    message=f"bounds layer ids by their number, {text}: where ids have gaps, the last layers are left out",
+                    message=f"bounds layer ids by their number, {text}: where they have gaps, the last are left out",
                     missing="the greatest id and one (max(…) + 1) as the bound of the ids",
                 )
                 break
@@ -58,10 +58,8 @@ def _counted(code: Code, one: Call) -> frozenset[Value]:
     return frozenset(found)
 
 
-def _bounded(
-    effects: Effects, code: Code, call: Call, bound: Value, maps: frozenset[Value], depth: int
-) -> Step | None:
-    """Where a callee that is given the bound and a map looks up an id of the map that it has compared with the bound."""
+def _bounded(effects: Effects, code: Code, call: Call, bound: Value, maps: frozenset[Value], depth: int) -> Step | None:
+    """Where a callee that is given the bound and a map compares an id with the bound and looks it up in the map."""
     for name in effects.callees(code, call) if depth < _DEEPEST else ():
         callee = effects.linker.codes.get(name)
         if callee is None:
@@ -107,7 +105,10 @@ def _compared(effects: Effects, callee: Code, bounds: set[str], maps: set[str]) 
             index = _looked_up(code, one, maps)
             if index in below:
                 test = below[index]
-                return Step(spot(code, test.at), f"{expression(code.facts, test.dst, code.defined)} decides whether an id is loaded")
+                return Step(
+                    spot(code, test.at),
+                    f"{expression(code.facts, test.dst, code.defined)} decides whether an id is loaded",
+                )
     return None
 
 

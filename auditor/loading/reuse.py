@@ -28,9 +28,7 @@ def reused(effects: Effects, code: Code, loader: Loader, counters: Mapping[str, 
                 break
 
 
-def _taken_back(
-    effects: Effects, code: Code, loader: Loader, counter: Counter, name: str
-) -> Iterator[Lapse]:
+def _taken_back(effects: Effects, code: Code, loader: Loader, counter: Counter, name: str) -> Iterator[Lapse]:
     """The loader's own thread takes the signals back, some time after the load was asked for."""
     if effects.callers.get(loader.function):
         return

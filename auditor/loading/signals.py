@@ -50,9 +50,7 @@ def _after(code: Code, signal: Operation, copy: Operation) -> Lapse | None:
     return None
 
 
-def _unjoined(
-    code: Code, loader: Loader, signal: Operation, copy: Operation, counter: Counter | None
-) -> Lapse | None:
+def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, counter: Counter | None) -> Lapse | None:
     """A copy that may still run on its stream when the signal is given."""
     if counter is None:
         return None
@@ -119,5 +117,3 @@ def _layers(code: Code, copy: Operation) -> Iterator[Value]:
         one = code.defined.get(value)
         if isinstance(one, Iterate) or (isinstance(one, Param) and value != 0):
             yield value
-
-

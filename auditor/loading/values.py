@@ -60,9 +60,9 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Counter:
-    """A class whose ``gate`` (qualified method) waits for a layer. ``blocks``: the host waits, not a stream. ``signals``
-    and ``rearms`` are the methods that say "arrived" and "not arrived any more"; ``generations``: the gate picks one of
-    several sets of signals by an attribute, so that two loads in flight do not share one."""
+    """A class whose ``gate`` (qualified method) waits for a layer. ``blocks``: the host waits, not a stream.
+    ``signals`` and ``rearms`` are the methods that say "arrived" and "not arrived any more"; ``generations``: the gate
+    picks one of several sets of signals by an attribute, so that two loads in flight do not share one."""
 
     cls: str
     gate: str
@@ -106,12 +106,13 @@ class Lapse:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """Everything that is known of the other side of the gate: the loaders by function, the counters, and what they leave
-    out: ``early`` signals, ``unfenced`` transfers, ``dropped`` pools of overrides, ``reused`` counters, ``ranges`` that
-    count instead of bounding, storage that is ``left`` behind."""
+    """Everything that is known of the other side of the gate: the loaders by function, the counters, all ``classes`` of
+    the program; and what is left out: ``early`` signals, ``unfenced`` transfers, ``dropped`` pools of overrides,
+    ``reused`` counters, ``ranges`` that count where they should bound, storage that is ``left`` behind."""
 
     loaders: Mapping[str, Loader]
     counters: tuple[Counter, ...]
+    classes: frozenset[str]
     early: tuple[Lapse, ...] = ()
     unfenced: tuple[Lapse, ...] = ()
     dropped: tuple[Lapse, ...] = ()

@@ -144,7 +144,9 @@ BUFFERS = _names("buffers", "Attributes that hold guarded storage.")
 HOST_SIDE = _names("host_side", "Classes that hold no device buffers, or that do the transfer themselves.")
 NOT_POOLS = _names("not_pools", "Classes whose methods merely look like accessors.")
 TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which no code of the tree shows.")
-LAUNCHES = _names("launches", "Methods that run a forward pass: the stream that is current there is the compute stream.")
+LAUNCHES = _names(
+    "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
+)
 GATES = Table(
     "gates",
     GatePrimitive,

@@ -118,7 +118,7 @@ def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...
 
 def _finding(one: Finding, mark: str) -> ReportedFinding:
     origin = one.witness[-1].place if one.witness else one.place
-    related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
+    read = Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function)
     return ReportedFinding(
         check=one.check,
         severity=one.severity,
@@ -139,7 +139,7 @@ def _finding(one: Finding, mark: str) -> ReportedFinding:
         status="new",
         confirmation=None,
         witness=steps(one.witness),
-        related=related,
+        related=(read,) if one.sites else (),
         fix=None,
         hints=one.hints,
         classes=one.classes,

@@ -12,6 +12,7 @@ from auditor.checks import Finding, check
 from auditor.extract import extract
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
 from auditor.link import Hierarchy, Linker, link_on_demand
+from auditor.loading import Loading, loading_of
 from auditor.spec import EngineSpec, find_pack, matcher
 
 ENGINE = """
@@ -86,6 +87,7 @@ class Judged:
     findings: tuple[Finding, ...]
     graph: CallGraph
     linker: Linker
+    loading: Loading
 
     def lines(self, mark: str) -> Iterator[tuple[str, int]]:
         """Where ``# mark`` stands at the end of a line."""
@@ -160,7 +162,8 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
     link_on_demand(linker, modules, lambda _: (), accessor, matcher(spec.buffers))
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
-    return Judged(texts, judgement, check(judgement), graph, linker)
+    loading = loading_of(linker, spec, lambda _: True)
+    return Judged(texts, judgement, check(judgement, loading), graph, linker, loading)
 
 
 def answer(pool: str, code: str = SERVE, mark: str = "here") -> str:
