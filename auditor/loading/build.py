@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from auditor.link import Linker
+from auditor.loading.behind import behind, launches
 from auditor.loading.beside import beside
 from auditor.loading.counters import counters
 from auditor.loading.dispatch import Dispatch
@@ -27,12 +28,16 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     dispatch = Dispatch(effects, spec)
     codes = [linker.codes[name] for name in sorted(linker.codes) if product(linker.codes[name].path)]
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
+    launched = tuple(launches(effects, spec, codes))
     return Loading(
         loaders=loaders,
         counters=found,
         classes=frozenset(linker.hierarchy.classes),
         early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
-        unfenced=tuple(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
+        unfenced=(
+            *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
+            *(lapse for code, one in pairs for lapse in behind(effects, code, one, launched)),
+        ),
         dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
         reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
         ranges=tuple(lapse for code in codes for lapse in ranges(effects, code)),

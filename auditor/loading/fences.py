@@ -25,13 +25,24 @@ _ALLOCATES = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "ze
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A way to a transfer that no fence was found on, up to a call in ``code``; the steps down from there."""
+    """A way to a transfer that no fence was found on, up to ``at`` in ``code``; the steps down from there. ``handed``:
+    where it is handed over to another thread."""
 
     code: Code
     at: At
-    call: Call | None
     steps: tuple[Step, ...]
-    handed_over: bool = False
+    handed: _Handed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Handed:
+    """The call that hands a copy over, with the steps from there; ``put``: it is the queue's own, not yet that of the
+    method around it."""
+
+    code: Code
+    call: Call
+    steps: tuple[Step, ...]
+    put: bool
 
 
 def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
@@ -48,10 +59,10 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     if any(path(code, at, _at(copy)) is not None for at in fences):
         yield from _left_out(effects, code, copy, stream)
         return
-    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, _at(copy), None, (first,)), 0)))
-    submitted = [way for way in ways if way.handed_over]
+    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, _at(copy), (first,)), 0)))
+    submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
     if submitted:
-        yield from (_submitted(way, stream) for way in submitted)
+        yield from (_submitted(one, stream) for one in submitted)
     elif ways:
         yield _itself(min(ways, key=lambda way: (len(way.steps), way.steps)), copy, stream)
 
@@ -88,13 +99,13 @@ def _itself(way: _Way, copy: Operation, stream: str) -> Lapse:
     )
 
 
-def _submitted(way: _Way, stream: str) -> Lapse:
+def _submitted(handed: _Handed, stream: str) -> Lapse:
     return Lapse(
-        where=way.steps[0].spot,
-        subject=_subject(way.code, way.call),
-        steps=way.steps,
+        where=handed.steps[0].spot,
+        subject=_subject(handed.code, handed.call),
+        steps=handed.steps,
         message=(
-            f"hands {_handed(way.code, way.call)} to a thread that copies on {stream}, "
+            f"hands {_given(handed.code, handed.call)} to a thread that copies on {stream}, "
             "which waits for nothing that the compute stream has in flight"
         ),
         missing=f"an event of the compute stream, handed over with the copy, that {stream} waits for",
@@ -108,11 +119,14 @@ def _ways(effects: Effects, way: _Way, depth: int) -> Iterator[_Way]:
         yield way
     for code, at, call, what, over in above:
         operations = effects.operations(code)
-        before = [_at(one) for one in operations if one.kinds & {FENCE, JOIN} and _at(one) != at]
-        if any(path(code, fence, at) is not None for fence in before):
+        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and _at(one) != at]
+        if any(path(code, _at(one), at) is not None for one in before):
             continue
-        step = Step(spot(code, call.at), what)
-        yield from _ways(effects, _Way(code, at, call, (step, *way.steps), way.handed_over or over), depth + 1)
+        steps = (Step(spot(code, call.at), what), *way.steps)
+        handed = way.handed
+        if over or (handed is not None and handed.put):
+            handed = _Handed(code, call, steps, over)
+        yield from _ways(effects, _Way(code, at, steps, handed), depth + 1)
 
 
 def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str, bool]]:
@@ -178,7 +192,7 @@ def _asymmetric(
     assert isinstance(call, Call)
     assert isinstance(other, Call)
     there = f"{sibling[0].name.rpartition('.')[2]} (line {other.at.line})"
-    what = _handed(code, call)
+    what = _given(code, call)
     where = spot(code, call.at)
     method = giver.name.rpartition(".")[2]
     return Lapse(
@@ -193,15 +207,15 @@ def _asymmetric(
     )
 
 
-def _handed(code: Code, call: Call | None) -> str:
-    if call is None or not call.arguments:
+def _given(code: Code, call: Call) -> str:
+    if not call.arguments:
         return "it"
     return expression(code.facts, call.arguments[0].value, code.defined)
 
 
-def _subject(code: Code, call: Call | None) -> str:
+def _subject(code: Code, call: Call) -> str:
     """What is handed over, by the name of its attribute."""
-    one = code.defined.get(call.arguments[0].value) if call is not None and call.arguments else None
+    one = code.defined.get(call.arguments[0].value) if call.arguments else None
     return one.name if isinstance(one, Attr) else ""
 
 
