@@ -16,6 +16,7 @@ from auditor.checks import (
     noop_gate,
     optional_gate_not_passed,
     override_drops_gate,
+    replay_skips_gate,
     signal_before_copy,
     unfenced_transfer,
     ungated_access,
@@ -23,12 +24,13 @@ from auditor.checks import (
     wrong_layer_gate,
 )
 from auditor.checks.cases import by_weight, findings
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
+from auditor.checks.finding import Case, Check, Finding
 from auditor.checks.lapses import told
-from auditor.gating import CONFIDENCES, Judgement
+from auditor.gating import Judgement
 from auditor.loading import Loading
 
 CHECKS: tuple[Check, ...] = (
+    replay_skips_gate.CHECK,
     buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,
@@ -52,4 +54,4 @@ def check(judgement: Judgement, loading: Loading) -> tuple[Finding, ...]:
     return tuple(sorted((*findings(judgement, CHECKS), *told(loading, CHECKS)), key=by_weight))
 
 
-__all__ = ["CHECKS", "CONFIDENCES", "SEVERITIES", "Case", "Check", "Finding", "check"]
+__all__ = ["CHECKS", "Case", "Check", "Finding", "check"]

@@ -35,6 +35,7 @@ def _finding(check: Check, lapse: Lapse, loading: Loading) -> Finding:
         near=(),
         hints=(f"missing: {lapse.missing}",),
         classes=lapse.classes,
+        remedy="it is the loader that has to change: no wait of a reader mends it",
     )
 
 

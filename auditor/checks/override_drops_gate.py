@@ -21,5 +21,5 @@ CHECK = Check(
     "error",
     "An override reads without the gate of the overridden method, or loads without one of its pools.",
     applies,
-    lambda loading: loading.dropped,
+    finds=lambda loading: loading.dropped,
 )
