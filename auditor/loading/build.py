@@ -25,7 +25,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     effects = Effects(linker, spec, found, product)
     signalled = {name: one for one in found for name in one.signals}
     loaders = _loaders(effects)
-    dispatch = Dispatch(effects, spec)
+    dispatch = Dispatch(linker, spec)
     codes = [linker.codes[name] for name in sorted(linker.codes) if product(linker.codes[name].path)]
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
     launched = tuple(launches(effects, spec, codes))

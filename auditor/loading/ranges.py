@@ -16,6 +16,8 @@ _DEEPEST = 3
 
 def ranges(effects: Effects, code: Code) -> Iterator[Lapse]:
     """The counts of the ids of several maps that a function bounds the same ids by."""
+    if not any(type(one) is Op and one.operator == "|" for block in code.facts.blocks for one in block.instructions):
+        return
     for _, _, one in calls_of(code):
         counted = _counted(code, one)
         if len(counted) < 2:

@@ -46,7 +46,7 @@ def test_a_host_counter_says_what_is_over(kind: str, body: str, confidence: str)
 
 
 FENCES = [
-    ("unfenced", GOOD.replace(FENCE)),
+    ("unfenced", GOOD.replace(FENCE, "")),
     ("", GOOD.replace(FENCE, "torch.cuda.synchronize()")),
     ("", GOOD.replace(FENCE, "event.wait(self.stream)")),
     ("", GOOD.replace(FENCE, "self.stream.wait_event(rows)")),
