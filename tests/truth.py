@@ -24,7 +24,7 @@ from auditor.triage import VERDICTS
 from tests.corpus.audits import ROOT, Audit, audit_release
 
 CASES = ROOT.parent / "shared" / "truth" / "cases.json"
-PACKS = frozenset({"sglang"})
+PACKS = frozenset({"sglang", "vllm", "vllm-ascend"})
 NEWEST = {"sglang": "0.5.23"}
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:\.post\d+)?")
 _FILE = re.compile(r"[\w/]+\.py\b")

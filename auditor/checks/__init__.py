@@ -22,6 +22,7 @@ from auditor.checks import (
     ungated_access,
     untransferred_buffer,
     wrong_layer_gate,
+    wrong_stream_gate,
 )
 from auditor.checks.cases import by_weight, findings
 from auditor.checks.finding import Case, Check, Finding
@@ -31,6 +32,7 @@ from auditor.loading import Loading
 
 CHECKS: tuple[Check, ...] = (
     replay_skips_gate.CHECK,
+    wrong_stream_gate.CHECK,
     buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,

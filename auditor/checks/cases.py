@@ -62,7 +62,7 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 
 def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops) if need.culprit < 0 else (need.hops[need.culprit], False)
+    hop, inside = (need.hops[need.culprit], True) if need.culprit else _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
     return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)

@@ -10,6 +10,7 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 
 from auditor.gating.armed import Armed, Registration, State
 from auditor.gating.remedies import Extent, Remedy, Waiting
+from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     EAGER,
@@ -28,6 +29,7 @@ from auditor.gating.values import (
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
 __all__ = [
+    "ASIDE",
     "EAGER",
     "ORDER",
     "REPLAY",

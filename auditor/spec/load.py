@@ -9,13 +9,14 @@ from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.spec.folders import data
-from auditor.spec.model import EngineSpec, Graphs, Uses
+from auditor.spec.model import Connectors, EngineSpec, Graphs, Uses
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     ACCESSORS,
     ARMING,
     ASSUMPTIONS,
     BUFFERS,
+    CONNECTORS,
     ENGINE,
     ENTRIES,
     GATES,
@@ -26,6 +27,7 @@ from auditor.spec.table import (
     LAUNCHES,
     NEEDED,
     NOT_POOLS,
+    PARAMETERS,
     POOLS,
     RECOGNISE,
     TABLES,
@@ -119,4 +121,6 @@ def _spec(reader: Reader, document: Mapping[str, object]) -> EngineSpec:
         assumptions=reader.rows(document, ASSUMPTIONS),
         uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
         graphs=reader.one(document, GRAPHS, Graphs((), "", (), "")),
+        connectors=reader.one(document, CONNECTORS, Connectors((), "", "", "", (), (), "")),
+        parameters=reader.rows(document, PARAMETERS),
     )

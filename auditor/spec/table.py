@@ -13,6 +13,7 @@ from typing import Generic, TypeAlias, TypeVar
 from auditor.spec.model import (
     Arming,
     Assumption,
+    Connectors,
     EntryPoint,
     GatePrimitive,
     Graphs,
@@ -148,6 +149,7 @@ TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which
 LAUNCHES = _names(
     "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
 )
+PARAMETERS = _names("parameters", "Parameters of a pool's methods by which callers outside the tree pass it storage.")
 GATES = Table(
     "gates",
     GatePrimitive,
@@ -255,10 +257,27 @@ GRAPHS = Table(
     ),
     many=False,
 )
+CONNECTORS = Table(
+    "connectors",
+    Connectors,
+    "Plugins that load, each with a wait for the layer at hand.",
+    (
+        Field("roots", listing(IDENTIFIER), "Classes that connectors derive from."),
+        Field("wait", IDENTIFIER, "The method that returns when the layer at hand is there."),
+        Field("load", IDENTIFIER, "The method that starts the loads of a forward pass."),
+        Field("offer", IDENTIFIER, "The method that tells how much can be loaded, and whether between passes."),
+        Field(
+            "absent", listing(IDENTIFIER, may_be_empty=True), "Functions: false where no connector loads.", default=()
+        ),
+        Field("idle", listing(IDENTIFIER, may_be_empty=True), "Names: None in a pass without requests.", default=()),
+        WHY,
+    ),
+    many=False,
+)
 
 TABLES: tuple[Table[object], ...] = (
     *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS, TRANSFERS, LAUNCHES),
-    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES, GRAPHS),
+    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
 )
 """Every table of a pack, in the order of the documentation."""
 

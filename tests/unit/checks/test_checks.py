@@ -77,7 +77,20 @@ class Runner:
         self.graph.replay()
 """
 
+SIDE = """
+class Reader:
+    def __init__(self):
+        self.pool = KeyPool(4)
+        Controller(self.pool)
+        self.side = torch.cuda.Stream()
+    def read(self, layer_id, q):
+        k = self.pool.get_key_buffer(layer_id)
+        with torch.cuda.stream(self.side):
+            return q @ k
+"""
+
 BAD = {
+    "wrong-stream-gate": (GATED, SIDE),
     "replay-skips-gate": (GATED, REPLAYED),
     "buffer-escape": (READ, KEPT),
     "bypassed-owner": (GATED, RAW),
@@ -105,6 +118,10 @@ BAD = {
     "ungated-access": (READ, SERVE),
 }
 OK = {
+    "wrong-stream-gate": (
+        GATED,
+        SIDE.replace("        with", "        self.side.wait_stream(torch.cuda.current_stream())\n        with"),
+    ),
     "replay-skips-gate": (
         GATED,
         REPLAYED.replace(
