@@ -21,7 +21,7 @@ from auditor.loading.naming import (
 from auditor.loading.values import COPY, FENCE, JOIN, RECORD, SIGNAL, Counter, Operation, Spot
 from auditor.spec import EngineSpec, matcher
 
-_FAR = {COPY: 4, SIGNAL: 1, JOIN: 2, FENCE: 2, RECORD: 1}
+_FAR = {COPY: 3, SIGNAL: 1, JOIN: 2, FENCE: 2, RECORD: 1}
 """Calls that an effect is seen through. (A signal is a method of a counter: its callers are the loaders.)"""
 
 

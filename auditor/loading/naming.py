@@ -143,6 +143,8 @@ CONTEXTS = frozenset({"stream", "StreamContext"})
 def context(defined: Defined, value: Value) -> Value | None:
     """The stream of ``torch.cuda.stream(s)``, where a value is such a context."""
     one = defined.get(value)
+    if isinstance(one, Declare):
+        one = defined.get(one.source)
     if isinstance(one, Call) and called(defined, one) in CONTEXTS and one.arguments:
         return one.arguments[0].value
     return None

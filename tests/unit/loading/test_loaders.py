@@ -52,7 +52,7 @@ def test_a_stream_is_current_from_set_stream_on() -> None:
 
 
 def test_a_context_that_is_kept_in_an_attribute_is_known_by_its_stream() -> None:
-    beside = "def start(self):\n    self.context = torch.cuda.stream(self.stream)\n"
+    beside = "def start(self):\n    self.context: object = torch.cuda.stream(self.stream)\n"
     body = "with self.context:\n    self.copy(0)\nself.done.complete(0)"
     assert operations(found(body, beside)) == [("copy", "stream"), ("signal+record", "")]
 
