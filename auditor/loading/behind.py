@@ -10,24 +10,21 @@ from collections.abc import Iterator, Sequence
 
 from auditor.facts import Call, Param, Value, expression
 from auditor.link import Code, access_path
-from auditor.loading.effects import Effects, Streams, calls_of, spot
+from auditor.loading.effects import Effects, Streams, spot
 from auditor.loading.naming import called, receiver, sources
 from auditor.loading.values import COPY, FENCE, RECORD, Lapse, Loader, Step
 from auditor.spec import EngineSpec, matcher
 
 
-def launches(effects: Effects, spec: EngineSpec, codes: Sequence[Code]) -> Iterator[tuple[str, Step]]:
+def launches(effects: Effects, spec: EngineSpec) -> Iterator[tuple[str, Step]]:
     """Where a forward pass is launched on a stream of its own, each with the stream."""
     is_launch = matcher(spec.launches)
-    for code in codes:
-        streams: Streams | None = None
-        for number, index, one in calls_of(code):
-            if is_launch(called(code.defined, one)) is not None:
-                streams = streams or Streams(code, effects.kinds)
-                stream = streams.at(number, index)
-                if stream:
-                    what = f"{expression(code.facts, one.func, code.defined)} launches the forward pass on {stream}"
-                    yield stream, Step(spot(code, one.at), what)
+    for name in sorted(effects.named):
+        for code, block, index, one in effects.named[name] if is_launch(name) is not None else ():
+            stream = Streams(code, effects.kinds).at(block, index)
+            if stream:
+                what = f"{expression(code.facts, one.func, code.defined)} launches the forward pass on {stream}"
+                yield stream, Step(spot(code, one.at), what)
 
 
 def behind(effects: Effects, code: Code, loader: Loader, launched: Sequence[tuple[str, Step]]) -> Iterator[Lapse]:

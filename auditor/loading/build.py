@@ -25,10 +25,8 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     effects = Effects(linker, spec, found, product)
     signalled = {name: one for one in found for name in one.signals}
     loaders = _loaders(effects)
-    dispatch = Dispatch(linker, spec)
-    codes = [linker.codes[name] for name in sorted(linker.codes) if product(linker.codes[name].path)]
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
-    launched = tuple(launches(effects, spec, codes))
+    launched = tuple(launches(effects, spec))
     return Loading(
         loaders=loaders,
         counters=found,
@@ -40,10 +38,10 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         ),
         dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
         reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
-        ranges=tuple(lapse for code in codes for lapse in ranges(effects, code)),
+        ranges=tuple(ranges(effects)),
         left=(
             *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
-            *(lapse for code in codes for lapse in dispatch.left(code)),
+            *Dispatch(effects, spec).left(),
         ),
     )
 

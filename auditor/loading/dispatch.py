@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.facts import Attr, Call, Import, Name, Value
-from auditor.link import Code, Linker, access_path
-from auditor.loading.effects import calls_of, spot
+from auditor.link import Code, access_path
+from auditor.loading.effects import Effects, spot
 from auditor.loading.values import Lapse, Step
 from auditor.spec import EngineSpec, matcher
 
 
 class Dispatch:
-    """Answers for each function that chooses a host pool by ``isinstance``."""
+    """Finds the host pools that are chosen by ``isinstance``."""
 
-    def __init__(self, linker: Linker, spec: EngineSpec) -> None:
-        self._linker = linker
+    def __init__(self, effects: Effects, spec: EngineSpec) -> None:
+        self._effects = effects
+        self._linker = effects.linker
         self._guarded = matcher(spec.buffers)
         self._is_host = matcher(spec.host_side)
         self._methods: dict[str, list[Code]] = {}
@@ -32,23 +33,22 @@ class Dispatch:
             if self._linker.tracked(cls) and any(not one.anonymous for one in objects)
         )
 
-    def left(self, code: Code) -> Iterator[Lapse]:
-        """The buffers that the host pools chosen in a function do not know."""
-        for number, _, one in calls_of(code):
-            host = self._host(code, one)
-            tests = code.conditions.get(number, ()) if host is not None else ()
-            for test in tests:
-                if host is None or test.kind != "isinstance" or not test.holds:
-                    continue
-                if any(access_path(code.defined, argument.value) == test.path for argument in one.arguments):
-                    no = {
-                        cls
-                        for other in tests
-                        if other.kind == "isinstance" and not other.holds and other.path == test.path
-                        for cls in self._classes(code, other.operand)
-                    }
-                    for base in self._classes(code, test.operand):
-                        yield from self._of_base(code, one, host, base, no)
+    def left(self) -> Iterator[Lapse]:
+        """The buffers that the host pools chosen somewhere do not know."""
+        for name in sorted(self._effects.named.keys() & self._by_name.keys()):
+            for host in self._by_name[name]:
+                if self._linker.hierarchy.is_kind_of(host, self._is_host):
+                    for code, block, _, one in self._effects.named[name]:
+                        yield from self._chosen(code, block, one, host)
+
+    def _chosen(self, code: Code, block: int, one: Call, host: str) -> Iterator[Lapse]:
+        tests = [test for test in code.conditions.get(block, ()) if test.kind == "isinstance"]
+        for test in tests:
+            if test.holds and any(access_path(code.defined, given.value) == test.path for given in one.arguments):
+                others = [other.operand for other in tests if not other.holds and other.path == test.path]
+                refused = {cls for other in others for cls in self._classes(code, other)}
+                for base in self._classes(code, test.operand):
+                    yield from self._of_base(code, one, host, base, refused)
 
     def _of_base(self, code: Code, one: Call, host: str, base: str, refused: set[str]) -> Iterator[Lapse]:
         """What the subclasses of a base class have that the host pool of the base class does not carry."""
@@ -63,10 +63,6 @@ class Dispatch:
                         found.setdefault(name, []).append(cls)
         for name, classes in found.items():
             yield _lapse(code, one, host, base, tuple(classes), name)
-
-    def _host(self, code: Code, one: Call) -> str | None:
-        found = self._classes(code, one.func)
-        return next((cls for cls in found if self._linker.hierarchy.is_kind_of(cls, self._is_host)), None)
 
     def _classes(self, code: Code, value: Value) -> list[str]:
         """The classes that a name (or a tuple of names) stands for, by the last part of the name."""

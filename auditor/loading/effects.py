@@ -7,6 +7,7 @@ A *primitive* is an instruction that does it; an *effect* of a function reaches 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 from auditor.facts import NOTHING, At, Call, Enter, Exit, SetItem, Value, expression
 from auditor.link import Code, Linker, successors
@@ -25,8 +26,18 @@ _FAR = {COPY: 3, SIGNAL: 1, JOIN: 2, FENCE: 2, RECORD: 1}
 """Calls that an effect is seen through. (A signal is a method of a counter: its callers are the loaders.)"""
 
 
+class Named(NamedTuple):
+    """A call with where it stands."""
+
+    code: Code
+    block: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
+    call: Call
+
+
 class Effects:
-    """Answers for each function of a program; built once."""
+    """Answers for each function of a program; built once. ``named``: the calls of the product by the last part of the
+    name that they are written with."""
 
     def __init__(
         self, linker: Linker, spec: EngineSpec, counters: Collection[Counter], product: Callable[[str], bool]
@@ -39,6 +50,7 @@ class Effects:
         self._joins = frozenset(spec.uses.synchronizes)
         self._product = product
         self._signals = frozenset(name for one in counters for name in one.signals)
+        self.named: dict[str, list[Named]] = {}
         self._primitives = {name: self._primitive(code) for name, code in linker.codes.items() if product(code.path)}
         self.callers = self._callers()
         self._of = self._spread()
@@ -115,16 +127,17 @@ class Effects:
         for number, block in enumerate(code.facts.blocks):
             for index, one in enumerate(block.instructions):
                 kind = ""
-                if isinstance(one, Call):
-                    kind = self._called(code, one)
-                elif isinstance(one, SetItem) and self._is_storage(code, one.base):
+                if type(one) is Call:
+                    name = called(code.defined, one)
+                    self.named.setdefault(name, []).append(Named(code, number, index, one))
+                    kind = self._called(code, one, name)
+                elif type(one) is SetItem and self._is_storage(code, one.base):
                     kind = COPY
                 if kind:
                     found[number, index] = frozenset({kind})
         return found
 
-    def _called(self, code: Code, one: Call) -> str:
-        name = called(code.defined, one)
+    def _called(self, code: Code, one: Call, name: str) -> str:
         if self._copies(name) is not None:
             return COPY
         on = receiver(code.defined, one)

@@ -14,36 +14,36 @@ _DEEPEST = 3
 """Calls that the bound and the map are followed through together."""
 
 
-def ranges(effects: Effects, code: Code) -> Iterator[Lapse]:
+def ranges(effects: Effects) -> Iterator[Lapse]:
     """The counts of the ids of several maps that a function bounds the same ids by."""
-    if not any(type(one) is Op and one.operator == "|" for block in code.facts.blocks for one in block.instructions):
-        return
-    for _, _, one in calls_of(code):
+    for code, _, _, one in effects.named.get("len", ()):
         counted = _counted(code, one)
-        if len(counted) < 2:
-            continue
-        text = expression(code.facts, one.dst, code.defined)
-        for _, _, call in calls_of(code):
+        for _, _, call in calls_of(code) if len(counted) > 1 else ():
             found = _bounded(effects, code, call, one.dst, counted, 0)
             if found is not None:
-                where = spot(code, one.at)
-                yield Lapse(
-                    where=where,
-                    subject=text,
-                    steps=(
-                        Step(where, f"{text} counts the layer ids"),
-                        Step(spot(code, call.at), f"it goes to {called(code.defined, call)}, with the ids themselves"),
-                        found,
-                    ),
-                    message=f"bounds layer ids by their number, {text}: where they have gaps, the last are left out",
-                    missing="the greatest id and one (max(…) + 1) as the bound of the ids",
-                )
+                yield _lapse(code, one, call, found)
                 break
+
+
+def _lapse(code: Code, one: Call, call: Call, found: Step) -> Lapse:
+    text = expression(code.facts, one.dst, code.defined)
+    where = spot(code, one.at)
+    return Lapse(
+        where=where,
+        subject=text,
+        steps=(
+            Step(where, f"{text} counts the layer ids"),
+            Step(spot(code, call.at), f"it goes to {called(code.defined, call)}, with the ids themselves"),
+            found,
+        ),
+        message=f"bounds layer ids by their number, {text}: where they have gaps, the last are left out",
+        missing="the greatest id and one (max(…) + 1) as the bound of the ids",
+    )
 
 
 def _counted(code: Code, one: Call) -> frozenset[Value]:
     """The maps that ``len(a | b)`` counts the keys of."""
-    if called(code.defined, one) != "len" or len(one.arguments) != 1:
+    if len(one.arguments) != 1:
         return frozenset()
     found: set[Value] = set()
     todo = [one.arguments[0].value]
