@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.facts import Attr, Call, Item, SetItem, Value
+from auditor.facts import NOTHING, Attr, Call, SetItem, Value
 from auditor.link import Code, Instance
 from auditor.loading.effects import Effects
 from auditor.loading.naming import attributes, receiver
@@ -38,9 +38,9 @@ def beside(effects: Effects, spec: EngineSpec, code: Code, loader: Loader) -> It
 def _target(code: Code, copy: Operation) -> Value:
     """What a copy writes to."""
     instruction = code.facts.blocks[copy.block].instructions[copy.index]
-    if isinstance(instruction, SetItem | Item):
+    if isinstance(instruction, SetItem):
         return instruction.base
-    return receiver(code.defined, instruction) if isinstance(instruction, Call) else -1
+    return receiver(code.defined, instruction) if isinstance(instruction, Call) else NOTHING
 
 
 def _mentioned(effects: Effects, code: Code) -> frozenset[str]:

@@ -51,15 +51,15 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     if copy is None:
         return
     stream = stream_of(code, loader, copy)
-    fences = [_at(one) for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
-    certain = path(code, START, _at(copy), fences) is None
+    fences = [one.at for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
+    certain = path(code, START, copy.at, fences) is None
     first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
     if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
         return
-    if any(path(code, at, _at(copy)) is not None for at in fences):
+    if any(path(code, at, copy.at) is not None for at in fences):
         yield from _left_out(effects, code, copy, stream)
         return
-    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, _at(copy), (first,)), 0)))
+    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), 0)))
     submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
     if submitted:
         yield from (_submitted(one, stream) for one in submitted)
@@ -73,7 +73,7 @@ def _into_new(effects: Effects, code: Code, copy: Operation) -> bool:
     return any(
         called(code.defined, one) in _ALLOCATES
         and streams.at(number, index) == copy.stream
-        and path(code, (number, index), _at(copy)) is not None
+        and path(code, (number, index), copy.at) is not None
         for number, index, one in calls_of(code)
         if copy.stream
     )
@@ -84,7 +84,7 @@ def stream_of(code: Code, loader: Loader, copy: Operation) -> str:
     if copy.stream:
         return copy.stream
     for one in loader.of(RECORD):
-        if one.on and not one.stream and path(code, _at(copy), _at(one)) is not None:
+        if one.on and not one.stream and path(code, copy.at, one.at) is not None:
             return one.on
     return ""
 
@@ -119,8 +119,8 @@ def _ways(effects: Effects, way: _Way, depth: int) -> Iterator[_Way]:
         yield way
     for code, at, call, what, over in above:
         operations = effects.operations(code)
-        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and _at(one) != at]
-        if any(path(code, _at(one), at) is not None for one in before):
+        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and one.at != at]
+        if any(path(code, one.at, at) is not None for one in before):
             continue
         steps = (Step(spot(code, call.at), what), *way.steps)
         handed = way.handed
@@ -217,7 +217,3 @@ def _subject(code: Code, call: Call) -> str:
     """What is handed over, by the name of its attribute."""
     one = code.defined.get(call.arguments[0].value) if call.arguments else None
     return one.name if isinstance(one, Attr) else ""
-
-
-def _at(one: Operation) -> At:
-    return one.block, one.index

@@ -20,9 +20,9 @@ def reused(effects: Effects, code: Code, loader: Loader, counters: Mapping[str, 
     yield from _taken_back(effects, code, loader, counter, name)
     for caller, places in _calls(effects, loader):
         operations = effects.operations(caller)
-        ordered = [(one.block, one.index) for one in operations if one.kinds & {JOIN, FENCE} and not _is(one, loader)]
+        ordered = [one.at for one in operations if one.kinds & {JOIN, FENCE} and not _is(one, loader)]
         for second in places:
-            first = next((one for one in places if path(caller, _at(one), _at(second), ordered) is not None), None)
+            first = next((one for one in places if path(caller, one.at, second.at, ordered) is not None), None)
             if first is not None:
                 yield _lapse(second.spot, name, _start(first, loader), _start(second, loader))
                 break
@@ -52,10 +52,6 @@ def _calls(effects: Effects, loader: Loader) -> Iterator[tuple[Code, list[Operat
 
 def _is(one: Operation, loader: Loader) -> bool:
     return loader.function in one.callees
-
-
-def _at(one: Operation) -> tuple[int, int]:
-    return one.block, one.index
 
 
 def _start(one: Operation, loader: Loader) -> Step:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from auditor.facts import Call, Declare, Iterate, Param, Value, places
 from auditor.link import Code
 from auditor.loading.naming import parts, sources
-from auditor.loading.order import At, path
+from auditor.loading.order import path
 from auditor.loading.values import COPY, FENCE, JOIN, SIGNAL, Counter, Lapse, Loader, Operation, Step
 
 
@@ -35,7 +35,7 @@ def _after(code: Code, signal: Operation, copy: Operation) -> Lapse | None:
         if said and layer not in said:
             continue
         again = (where[layer],) if isinstance(code.defined.get(layer), Iterate) else ()
-        if path(code, _at(signal), _at(copy), again) is not None:
+        if path(code, signal.at, copy.at, again) is not None:
             return Lapse(
                 where=signal.spot,
                 subject=_subject(copy),
@@ -54,12 +54,12 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
     """A copy that may still run on its stream when the signal is given."""
     if counter is None:
         return None
-    joins = [_at(one) for one in loader.of(JOIN)]
+    joins = [one.at for one in loader.of(JOIN)]
     if counter.blocks:
         beside = bool(copy.stream) or bool(joins)
-        if not beside or JOIN in copy.kinds or path(code, _at(copy), _at(signal), joins) is None:
+        if not beside or JOIN in copy.kinds or path(code, copy.at, signal.at, joins) is None:
             return None
-        elsewhere = next((one for one in loader.of(JOIN) if path(code, _at(one), _at(signal)) is not None), None)
+        elsewhere = next((one for one in loader.of(JOIN) if path(code, one.at, signal.at) is not None), None)
         on = f" of {copy.stream}" if copy.stream else ""
         note = f"; {elsewhere.text} (line {elsewhere.spot.line}) is on another path" if elsewhere is not None else ""
         return Lapse(
@@ -75,8 +75,8 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
         )
     if not copy.stream or signal.stream == copy.stream or signal.on:
         return None
-    ordered = [*joins, *(_at(one) for one in loader.of(FENCE))]
-    if path(code, _at(copy), _at(signal), ordered) is None:
+    ordered = [*joins, *(one.at for one in loader.of(FENCE))]
+    if path(code, copy.at, signal.at, ordered) is None:
         return None
     other = signal.stream or "the stream of the caller"
     return Lapse(
@@ -89,10 +89,6 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
         message=f"records the signal of a layer on {other}, while its copies run on {copy.stream}",
         missing=f"the record on {copy.stream}, or a wait for it first",
     )
-
-
-def _at(one: Operation) -> At:
-    return one.block, one.index
 
 
 def _subject(copy: Operation) -> str:

@@ -57,6 +57,10 @@ class Operation:
     own: frozenset[str]
     on: str = ""
 
+    @property
+    def at(self) -> tuple[int, int]:
+        return self.block, self.index
+
 
 @dataclass(frozen=True, slots=True)
 class Counter:
