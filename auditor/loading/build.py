@@ -14,6 +14,7 @@ from auditor.loading.fences import stream_of, unfenced
 from auditor.loading.overriding import dropped
 from auditor.loading.ranges import ranges
 from auditor.loading.reuse import reused
+from auditor.loading.sharing import alone, shared
 from auditor.loading.signals import early
 from auditor.loading.values import COPY, RECORD, SIGNAL, Loader, Loading
 from auditor.spec import EngineSpec
@@ -26,6 +27,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     signalled = {name: one for one in found for name in one.signals}
     loaders = _loaders(effects)
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
+    allocators = tuple(shared(effects))
     launched = tuple(launches(effects, spec))
     return Loading(
         loaders=loaders,
@@ -41,6 +43,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         ranges=tuple(ranges(effects)),
         left=(
             *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
+            *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
             *Dispatch(effects, spec).left(),
         ),
     )
