@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.facts import Attr, Call, Item, SetAttr, SetItem
+from auditor.facts import Attr, Call, Item, SetAttr, SetItem, Value
 from auditor.link import Code, Linker
 from auditor.loading.naming import attributes, called, receiver, sources
 from auditor.loading.values import Counter
@@ -68,11 +68,18 @@ def _own(code: Code) -> Iterator[str]:
 
 def _selectors(code: Code) -> Iterator[str]:
     """The attributes of ``self`` that pick an element of another one: which generation of signals is meant."""
+    if not code.is_method:
+        return
     for one in code.defined.values():
-        if isinstance(one, Item) and any(base.base == 0 for base in attributes(code.defined, one.base)):
-            for value in sources(code.defined, one.index):
+        picked: tuple[Value, ...] = ()
+        if isinstance(one, Item):
+            picked = (one.base, one.index)
+        elif isinstance(one, Call) and called(code.defined, one) == "get" and one.arguments:
+            picked = (receiver(code.defined, one), one.arguments[0].value)
+        if picked and any(read.base == 0 for read in attributes(code.defined, picked[0])):
+            for value in sources(code.defined, picked[1]):
                 index = code.defined.get(value)
-                if isinstance(index, Attr) and index.base == 0 and code.is_method:
+                if isinstance(index, Attr) and index.base == 0:
                     yield index.name
 
 

@@ -56,6 +56,12 @@ def test_an_attribute_that_picks_a_set_of_signals_makes_generations() -> None:
     assert counter.rearms == frozenset(), "who reads is told, nothing is taken back"
 
 
+def test_it_may_be_picked_by_get() -> None:
+    text = GENERATIONS.replace("self.loads[self.reader].wait(layer)", "self.loads.get(self.reader).wait(layer)")
+    assert done(text).generations
+    assert not done(GENERATIONS.replace("self.loads[self.reader]", "self.loads[layer]")).generations
+
+
 def test_a_pool_that_hands_a_wait_on_is_no_counter() -> None:
     forwarding = EVENTS + (
         "\nclass WaitingPool(KVCache):\n    def wait_until(self, layer):\n"
