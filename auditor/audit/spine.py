@@ -24,6 +24,7 @@ from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand, link_whole
+from auditor.loading import loading_of
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.store import Store
@@ -31,7 +32,8 @@ from auditor.triage import Engine, Report, Suppression, assemble_findings, assem
 
 
 def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Trace]:
-    """source → extract → facts → link → callgraph → conditions → gating → checks → triage; what the report rests on.
+    """source → extract → facts → link → callgraph → conditions → gating, loading → checks → triage; and what the report
+    rests on.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
@@ -48,8 +50,9 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             others=frozenset({spec.graphs.replay}) - {""},
         )
         judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
+        loading = loading_of(linker, spec, tree.reported)
         opinions = second_opinions(judgement, linker, spec) if options.verify else ()
-    told = check(judgement)
+    told = check(judgement, loading)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
         raise NothingToAudit(nothing(spec, reader))

@@ -163,8 +163,9 @@ class EngineSpec:
     ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out
     or read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
     buffers or that do the transfer themselves. ``not_pools``: classes whose methods merely look like accessors.
-    ``configuration``: classes whose fields keep their value once the first pool is built. ``parameters``: of a pool's
-    methods, those by which code outside the tree passes it guarded storage.
+    ``transfers``: functions that enqueue a copy where no code in the tree shows it. ``launches``: methods that run a
+    forward pass. ``configuration``: classes whose fields keep their value once the first pool is built. ``parameters``:
+    of a pool's methods, those by which code outside the tree passes it guarded storage.
     """
 
     name: str
@@ -180,6 +181,8 @@ class EngineSpec:
     in_flight: tuple[InFlight, ...]
     host_side: tuple[Names, ...]
     not_pools: tuple[Names, ...]
+    transfers: tuple[Names, ...]
+    launches: tuple[Names, ...]
     kernels: tuple[Kernel, ...]
     entries: tuple[EntryPoint, ...]
     assumptions: tuple[Assumption, ...]

@@ -149,6 +149,10 @@ ACCESSORS = _names("accessors", "Methods that hand out or read buffers.")
 BUFFERS = _names("buffers", "Attributes that hold guarded storage.")
 HOST_SIDE = _names("host_side", "Classes that hold no device buffers, or that do the transfer themselves.")
 NOT_POOLS = _names("not_pools", "Classes whose methods merely look like accessors.")
+TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which no code of the tree shows.")
+LAUNCHES = _names(
+    "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
+)
 PARAMETERS = _names("parameters", "Parameters of a pool's methods by which callers outside the tree pass it storage.")
 GATES = Table(
     "gates",
@@ -301,7 +305,7 @@ CONNECTORS = Table(
 )
 
 TABLES: tuple[Table[object], ...] = (
-    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
+    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS, TRANSFERS, LAUNCHES),
     *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS),
     *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
 )
