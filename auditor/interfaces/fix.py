@@ -137,10 +137,10 @@ def _troubles(before: Report, after: Report, tried: frozenset[str]) -> list[str]
     told += [f"{_named(one)} would be new: {one.message}" for one in found.new]
     told += [f"{_named(one)} would be worse: {what}" for one, what in found.worse]
     for change in changes(before, after):
-        worse = VERDICTS.index(change.after.verdict) < VERDICTS.index(change.before.verdict)
-        if worse or (change.before.verdict, change.after.verdict) == ("ungated", "unknown"):
-            site = change.after
-            told.append(f"{site.path}:{site.line} would be {site.verdict} ({change.before.verdict} before)")
+        was, site = change.before.verdict, change.after
+        worse = site.verdict not in ("gated", "exempt") and VERDICTS.index(site.verdict) < VERDICTS.index(was)
+        if worse or (was, site.verdict) == ("ungated", "unknown"):
+            told.append(f"{site.path}:{site.line} would be {site.verdict} ({was} before)")
     return told
 
 
