@@ -15,7 +15,8 @@ from auditor import __version__
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, recognised, version
 from auditor.audit.extracting import FactsOf, facts_store
-from auditor.audit.fixes import fixes
+from auditor.audit.fixes import fixes_of
+from auditor.audit.phases import Phases
 from auditor.audit.reading import Progress, Reader, modules, source, suppressions
 from auditor.audit.started import started_inside
 from auditor.callgraph import by_name, freeze
@@ -35,7 +36,8 @@ class Options:
 
     ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``rules`` are packs (files) that go before the
     built-in ones; ``cache`` is the folder that facts are kept in between runs, None for none; ``remark`` is told what
-    went wrong with it; ``today`` tells which suppressions are over (None: none).
+    went wrong with it, ``detail`` what is done and how long each phase took; ``today`` tells which suppressions are
+    over (None: none).
     """
 
     jobs: int = 0
@@ -47,6 +49,7 @@ class Options:
     progress: Progress | None = None
     cache: Path | None = None
     remark: Callable[[str], None] = lambda text: None
+    detail: Callable[[str], None] = lambda text: None
 
 
 def audit(tree: SourceTree, options: Options) -> Report:
@@ -56,26 +59,34 @@ def audit(tree: SourceTree, options: Options) -> Report:
         NothingToAudit: no engine is recognised, or no accessor is called.
     """
     started = time.perf_counter()
+    phase = Phases(options.detail)
     spec = choose_engine(tree, options.engine, packs(options.rules), assumptions=options.assumptions)
+    phase(f"{len(tree.files):,} files below {tree.root}; engine {spec.name}, rules {spec.origin}")
     with no_collector(), Extractor(options.jobs) as extractor, facts_store(options.cache, options.remark) as store:
-        reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
+        facts_of = FactsOf(extractor, store, options.detail)
+        reader = Reader(tree, spec, facts_of, options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
         link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
+        phase(f"read and linked {reader.parsed:,} files, {facts_of.kept:,} of them from the cache")
         judgement = judge(linker, freeze(linker), spec, tree.reported)
-    told = check(judgement)
+        phase(f"judged {len(judgement.sites):,} sites")
+        told = check(judgement)
+        mended = fixes_of(told, tree, store)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
         raise NothingToAudit(nothing(spec, reader))
-    return Report(
+    report = Report(
         tool_version=__version__,
         root=str(tree.root),
         engine=Engine(spec.name, version(tree, spec), spec.origin),
         scenarios=scenarios(judgement),
         stats=stats(tree, reader, sites, round(time.perf_counter() - started, 2) if options.timing else None),
         sites=sites,
-        findings=suppress(assemble_findings(told, fixes(told, tree)), suppressions(tree), options.today),
+        findings=suppress(assemble_findings(told, mended), suppressions(tree), options.today),
         problems=reader.problems(),
     )
+    phase(f"told {len(report.findings):,} findings")
+    return report
 
 
 def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:

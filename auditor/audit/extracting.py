@@ -20,18 +20,28 @@ ROOMS = ("extract", "facts")
 
 
 class FactsOf:
-    """Call it with sources: it yields the facts of each, in order."""
+    """Call it with sources: it yields the facts of each, in order, and tells ``detail`` where they come from."""
 
-    def __init__(self, extract: Callable[[Sequence[Source]], Iterable[bytes]], store: Store) -> None:
+    def __init__(
+        self,
+        extract: Callable[[Sequence[Source]], Iterable[bytes]],
+        store: Store,
+        detail: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._extract = extract
         self._store = store
+        self._detail = detail
+        self.kept = 0
+        """Files whose facts came from the cache."""
 
     def __call__(self, sources: Sequence[Source]) -> Iterator[ModuleFacts]:
         keys = [key(source) for source in sources]
         known = {name: facts for name, data in self._store.get(keys).items() if (facts := _decoded(data)) is not None}
         made = iter(self._extract([source for source, name in zip(sources, keys, strict=True) if name not in known]))
         fresh: dict[bytes, bytes] = {}
-        for name in keys:
+        self.kept += len(known)
+        for source, name in zip(sources, keys, strict=True):
+            self._detail(f"{source.path}: {'facts from the cache' if name in known else 'parsed'}")
             if name not in known:
                 fresh[name] = next(made)
             yield known[name] if name in known else decode(fresh[name])
@@ -52,7 +62,7 @@ def facts_store(folder: Path | None, remark: Callable[[str], None]) -> Iterator[
 
 def key(source: Source) -> bytes:
     """What the facts of a file depend on: its content and place, and the code that extracts."""
-    digest = hashlib.blake2b(digest_size=20, key=_code())
+    digest = hashlib.blake2b(digest_size=20, key=code_digest(*ROOMS))
     for text in (source.path, source.module, "package" if source.is_package else ""):
         part = text.encode("utf-8", "surrogatepass")  # names of files need not be Unicode
         digest.update(len(part).to_bytes(4, "big") + part)
@@ -69,10 +79,10 @@ def _decoded(data: bytes) -> ModuleFacts | None:
 
 
 @functools.cache
-def _code() -> bytes:
-    """A digest of everything that turns a file into facts: our code, the parser, the language."""
+def code_digest(*rooms: str) -> bytes:
+    """A digest of what some rooms give for their input: our code, the parser, the language."""
     digest = hashlib.blake2b(f"{sys.version_info[:2]} {version('libcst')}".encode(), digest_size=32)
     home = Path(auditor.__file__).parent
-    for file in sorted(path for room in ROOMS for path in (home / room).glob("*.py")):
+    for file in sorted(path for room in rooms for path in (home / room).glob("*.py")):
         digest.update(file.read_bytes())
     return digest.digest()

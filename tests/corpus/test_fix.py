@@ -35,7 +35,9 @@ def waiting(path: Path, method: str) -> list[str]:
     """The lines of a method that wait, as a reader sees them."""
     lines = path.read_text(encoding="utf-8").split("\n")
     start = max(number for number, line in enumerate(lines) if f"def {method}(" in line)
-    body = lines[start + 1 : next(n for n in range(start + 1, len(lines)) if lines[n].startswith(("    def ", "class ")))]
+    body = lines[
+        start + 1 : next(n for n in range(start + 1, len(lines)) if lines[n].startswith(("    def ", "class ")))
+    ]
     return [line.strip() for line in body if "wait" in line and not line.strip().startswith("#")]
 
 
