@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from auditor.gating import Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
-
-SEVERITIES = ("error", "warning", "note")
+from auditor.gating import EAGER, REPLAY, Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +39,11 @@ class Case:
     def storage(self) -> str:
         """The storage read, as ``Class.attribute``."""
         return f"{self.buffer.owner.cls.rpartition('.')[2]}.{self.buffer.name}"
+
+    @property
+    def mode(self) -> str:
+        """The execution mode in which the read happens."""
+        return REPLAY if self.need.use == REPLAY else EAGER
 
     def near(self, kind: str) -> Near | None:
         """The first gate met on the way that failed for the reason ``kind``."""
@@ -82,3 +85,4 @@ class Finding:
     remedy: Remedy | str = ""
     classes: tuple[str, ...] = ()
     sites: tuple[tuple[str, int, int, str], ...] = ()
+    mode: str = EAGER

@@ -12,7 +12,8 @@ from auditor.gating.armed import Armed, Registration, State
 from auditor.gating.remedies import Extent, Remedy, Waiting
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
-    CONFIDENCES,
+    EAGER,
+    REPLAY,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -27,8 +28,9 @@ from auditor.gating.values import (
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
 __all__ = [
-    "CONFIDENCES",
+    "EAGER",
     "ORDER",
+    "REPLAY",
     "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
+from auditor.gating.class_tests import class_test
 from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
@@ -75,6 +76,7 @@ class HeldGates:
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
         self._refined: dict[str, Mapping[tuple[int, int], Held]] = {}
+        self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
@@ -263,7 +265,7 @@ class HeldGates:
                 yield made
             elif receiver is not None:
                 objects = frozenset(site.receiver for site, _ in holders if site.receiver is not None)
-                if objects:
+                if objects and made.only is None:
                     yield replace(made, only=(receiver, objects))
 
     def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
@@ -277,7 +279,13 @@ class HeldGates:
         if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
             return None
         through = path_into(frame.code, argument, gate.through)
-        return Gate(gate.owners, through, layer, None, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
+        only = gate.only
+        if only is not None:
+            path = path_into(frame.code, argument, only[0])
+            if path is None:
+                return None
+            only = (path, only[1])
+        return Gate(gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
 
     # ------------------------------------------------------------ branches
 
@@ -314,8 +322,20 @@ class HeldGates:
                     if (left.name, one.operator, right.value) == (flight.attribute, flight.operator, flight.value):
                         return self._owner(code, left.base)
         elif isinstance(one, Attr) and not side:
-            return self._owner(code, test)
+            return self._owner(code, test) or self._of_another_class(code, one)
         return None
+
+    def _of_another_class(self, code: Code, test: Attr) -> Vacuous | None:
+        """``self.is_x`` is false, which is only ever set to ``isinstance(self.y, X)``: the object there is no X."""
+        key = (code.owner, test.name)
+        if key not in self._tests:
+            self._tests[key] = class_test(self._linker, self._graph, code.owner, test.name) if code.owner else None
+        known = self._tests[key]
+        own = code.defined.get(test.base)
+        if known is None or not isinstance(own, Param):
+            return None
+        names, objects = known
+        return Vacuous(unless=(Path(own.name, names), objects))
 
     def _owner(self, code: Code, counter: Value) -> Vacuous | None:
         one = code.defined.get(counter)

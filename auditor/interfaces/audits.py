@@ -15,6 +15,7 @@ from auditor.errors import UnreadableRoot, UsageError
 if TYPE_CHECKING:
     from auditor.interfaces.options import Request
     from auditor.interfaces.progress import Progress
+    from auditor.review import Artifact
     from auditor.source import Revisions, SourceTree
     from auditor.triage import Comparison, Report
 
@@ -82,6 +83,30 @@ def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str,
     return INDEX, revisions.head()
 
 
+def audited_between(ctx: click.Context, request: Request, progress: Progress, base: str, head: str) -> Artifact:
+    """Audit a revision and where it parted from another one, and return what was introduced and fixed between them."""
+    from auditor import __version__
+    from auditor.audit import NothingToAudit
+    from auditor.review import artifact_of, untouched
+    from auditor.source import Revisions
+
+    revisions = ctx.with_resource(Revisions.around(request.top()))
+    after = revisions.commit(head)
+    start = revisions.merge_base(revisions.commit(base), after)
+    if start is None:
+        raise UsageError(f"{base} and {head} have no commit in common. Fetch the history: `fetch-depth: 0`.")
+    if revisions.same_python(start, after):
+        return untouched(base=start, head=after, tool_version=__version__)
+    tree = _opened(request, _paths_at(request, revisions, after, whole=True))
+    if tree is None:
+        raise UnreadableRoot(f"{head} has no Python file below the paths. Name a folder with Python sources.")
+    try:
+        report, before = _both(request, tree, progress, _paths_at(request, revisions, start, whole=True), timing=False)
+    except NothingToAudit as error:
+        raise UnreadableRoot(str(error).replace(str(tree.root), str(revisions.top))) from None
+    return artifact_of(before, report, base=start, head=after)
+
+
 # ---------------------------------------------------------------- other trees
 
 
@@ -92,10 +117,11 @@ class _Paths(NamedTuple):
     base: Path
 
 
-def _paths_at(request: Request, revisions: Revisions, commit: str) -> _Paths:
+def _paths_at(request: Request, revisions: Revisions, commit: str, *, whole: bool = False) -> _Paths:
+    """``whole``: relative to the top of the repository, as a host names files."""
     folder = revisions.unpack(commit)
     roots = tuple(path for root in request.roots() if (path := folder / _below(revisions, root)).exists())
-    return _Paths(roots, folder / _below(revisions, request.top()))
+    return _Paths(roots, folder if whole else folder / _below(revisions, request.top()))
 
 
 def _opened(request: Request, paths: _Paths) -> SourceTree | None:

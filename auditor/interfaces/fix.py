@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from auditor.source import SourceTree
     from auditor.triage import Report, ReportedFinding
 
-ROUNDS = 8
-"""Audits of a changed tree. A function that has several gates to get, gets one a round."""
+ROUNDS = 4
+"""Audits of a changed tree: a function that has several gates to get, or reads on several branches, gets one a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _fixed(
     changed: dict[str, bytes] = {}
     tried: set[str] = set()
     for _ in range(ROUNDS):
-        meant = [one for one in report.findings if selection.admits(one) and one.fix and one.fingerprint not in tried]
+        meant = [one for one in report.findings if selection.admits(one) and one.fix]
         chosen = compatible(meant)
         if not chosen:
             break

@@ -142,6 +142,13 @@ def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) ->
     ctx.meta[DEBUG] = value
 
 
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_debug,
+    help="Let errors through with their traceback.",
+)
 _WHAT = (
     click.argument("paths", nargs=-1, type=click.Path()),
     click.option("--release", metavar="NAME==VERSION", help="Audit a release from PyPI in place of PATHS."),
@@ -163,13 +170,7 @@ _HOW = (
     click.option("--no-cache", is_flag=True, help="Parse every file; neither read nor write what earlier runs kept."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
     click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is read, from where, and each phase."),
-    click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        callback=_remember_debug,
-        help="Let errors through with their traceback.",
-    ),
+    debug_option,
 )
 
 

@@ -93,6 +93,15 @@ class Revisions:
     def _python(self, revision: str | None) -> set[_Blob]:
         return set() if revision is None else set(self._blobs(revision))
 
+    def patch(self, base: str, head: str, path: str) -> str | None:
+        """Return the unified diff of one file between two commits; None where git cannot make it."""
+        plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=3")
+        try:
+            made = run_git(str(self.top), "diff", *plain, base, head, "--", f":(top,literal){path}")
+        except (GitFailure, ValueError):  # the latter: a NUL in the path
+            return None
+        return made.decode("utf-8", "replace") or None
+
     def unpack(self, revision: str) -> Path:
         """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
         from tempfile import mkdtemp

@@ -19,6 +19,7 @@ from auditor.triage.baseline import (
     pruned,
     to_json,
 )
+from auditor.triage.codec import decode, encode
 from auditor.triage.difference import (
     PROOF_LOST,
     Change,
@@ -82,7 +83,9 @@ __all__ = [
     "baseline_of",
     "changes",
     "compare",
+    "decode",
     "difference_of",
+    "encode",
     "entry_of",
     "explained",
     "fingerprint",

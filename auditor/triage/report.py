@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from auditor.checks import CONFIDENCES, SEVERITIES
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 VERDICTS = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first: the verdict of a site is the first of these that one of its bindings has."""

@@ -103,7 +103,9 @@ def test_a_fix_that_does_not_help_is_not_written(tree: Path, monkeypatch: pytest
     """Whatever is proposed, the audit of the changed tree decides."""
     monkeypatch.setattr("auditor.fix.proposer.replaced", lambda _statement, _values: cst.parse_statement("pass"))
     before = contents(tree)
-    done = CliRunner().invoke(main, ["fix", str(tree), "--check", "disarmed-gate", "--write", "--jobs", "1"])
+    done = CliRunner().invoke(
+        main, ["fix", str(tree), "--check", "disarmed-gate", "--write", "--jobs", "1", "--no-cache"]
+    )
     assert (done.exit_code, done.stdout, contents(tree)) == (1, "", before)
     assert "disarmed-gate 0f782e52 would still be found" in done.stderr
     assert done.stderr.endswith("so nothing is changed\n")

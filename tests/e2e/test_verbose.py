@@ -8,19 +8,29 @@ from pathlib import Path
 import pytest
 
 from auditor.audit.phases import Phases
-from tests.e2e.process import run
+from tests.e2e.process import ENGINE, run
 
 
 def test_what_is_read_and_each_phase_is_told(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUFGATE_CACHE", str(tmp_path / "cache"))
     arguments = ("check", tree, "-o", "json", "--no-timing", "--jobs", "1")
-    plain, first, second = run(*arguments), run(*arguments, "-v"), run(*arguments, "--verbose")
-    assert plain.stdout == first.stdout == second.stdout
-    assert "minikv/pools.py: parsed\n" not in plain.stderr
-    assert "bufgate: minikv/pools.py: facts from the cache\n" in first.stderr, "the plain run left them there"
-    for said in ("17 files below ", "engine sglang, rules ", "files, 15 of them from the cache", "judged ", "told "):
-        assert said in second.stderr
-    assert len(re.findall(r" \(\d+\.\d\d s\)\n", second.stderr)) == 4
+    plain, again = run(*arguments), run(*arguments, "-v")
+    assert plain.stdout == again.stdout
+    assert "minikv" not in plain.stderr
+    assert "the answer of an earlier run holds" in again.stderr
+    (tree / "minikv" / "pools.py").write_text((ENGINE / "minikv/pools.py").read_text("utf-8") + "x = 1\n", "utf-8")
+    changed = run(*arguments, "--verbose")
+    assert "bufgate: minikv/pools.py: parsed\n" in changed.stderr
+    assert "bufgate: minikv/router.py: facts from the cache\n" in changed.stderr
+    for said in (
+        "17 files below ",
+        "engine sglang, rules ",
+        "the facts of 14 of them from the cache",
+        "judged ",
+        "told ",
+    ):
+        assert said in changed.stderr
+    assert len(re.findall(r" \(\d+\.\d\d s\)\n", changed.stderr)) == 4
 
 
 def test_without_the_cache_all_is_parsed(tree: Path) -> None:
