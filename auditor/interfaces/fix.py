@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from auditor.triage import Report, ReportedFinding
 
 ROUNDS = 4
-"""Audits of a changed tree: a function that has several gates to get, or reads on several branches, gets one a round."""
+"""Audits of a changed tree: a function that lacks several gates, or reads on several branches, gets one a round."""
 
 
 @dataclass(frozen=True, slots=True)
