@@ -2,7 +2,7 @@
 
 A *case* is one uncovered read seen from the function that should have waited; a *finding* is one missing edge: all
 cases with the same check, function to change and storage. Of several checks that apply the most specific speaks: the
-first of ``CHECKS``.
+first of ``CHECKS``. A *remark* tells of a place that is no uncovered read; each is a finding of its own.
 """
 
 from auditor.checks import (
@@ -14,12 +14,16 @@ from auditor.checks import (
     noop_gate,
     optional_gate_not_passed,
     override_drops_gate,
+    pack_gap,
+    redundant_gate,
     replay_skips_gate,
     ungated_access,
+    unresolved_receiver,
     wrong_layer_gate,
 )
-from auditor.checks.cases import findings
+from auditor.checks.cases import by_weight, findings
 from auditor.checks.finding import Case, Check, Finding
+from auditor.checks.remarks import told
 from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
@@ -34,12 +38,15 @@ CHECKS: tuple[Check, ...] = (
     gate_after_access.CHECK,
     gate_on_some_paths.CHECK,
     ungated_access.CHECK,
+    unresolved_receiver.CHECK,
+    redundant_gate.CHECK,
+    pack_gap.CHECK,
 )
 
 
 def check(judgement: Judgement) -> tuple[Finding, ...]:
     """Tell every finding of a judgement, worst first."""
-    return findings(judgement, CHECKS)
+    return tuple(sorted((*findings(judgement, CHECKS), *told(judgement, CHECKS)), key=by_weight))
 
 
 __all__ = ["CHECKS", "Case", "Check", "Finding", "check"]

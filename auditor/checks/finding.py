@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from auditor.gating import EAGER, REPLAY, Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
@@ -51,15 +51,37 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth telling of a place that is not an uncovered read. ``subject`` is what it is about: an accessor, a
+    class, a wait; ``related`` another place that belongs to it, with what happens there."""
+
+    place: Place
+    message: str
+    subject: str
+    related: tuple[Hop, ...] = ()
+    sites: tuple[tuple[str, int, int, str], ...] = ()
+
+
+def _no_case(case: Case) -> str | None:
+    return None
+
+
+def _no_remarks(judgement: Judgement) -> Iterable[Remark]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
-    """A check. ``applies`` gives the sentence that tells the case, or None. ``title`` is the docs' first sentence.
-    ``unmended`` says why one more wait does not mend what it finds, "" where it does."""
+    """A check. ``applies`` gives the sentence that tells the case, or None; ``remarks`` what it has to tell besides.
+    ``title`` is the docs' first sentence. ``unmended`` says why one more wait does not mend what it finds, "" where it
+    does."""
 
     id: str
     severity: str
     title: str
-    applies: Callable[[Case], str | None]
+    applies: Callable[[Case], str | None] = _no_case
     unmended: str = ""
+    remarks: Callable[[Judgement], Iterable[Remark]] = _no_remarks
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,11 +135,15 @@ OK = {
 }
 
 
+OF_READS = CHECKS[: [one.id for one in CHECKS].index("ungated-access") + 1]
+"""Those behind them tell of what is no uncovered read: test_remarks.py."""
+
+
 def told(pool: str, code: str) -> Judged:
     return judged(engine(pool, code))
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.id)
+@pytest.mark.parametrize("check", OF_READS, ids=lambda one: one.id)
 def test_applies(check: Check) -> None:
     findings = told(*BAD[check.id]).findings
     assert {one.check for one in findings} == {check.id}
@@ -147,12 +151,12 @@ def test_applies(check: Check) -> None:
     assert {one.latent for one in findings} == {False}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.id)
+@pytest.mark.parametrize("check", OF_READS, ids=lambda one: one.id)
 def test_does_not_apply(check: Check) -> None:
     assert told(*OK[check.id]).findings == ()
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda one: one.id)
+@pytest.mark.parametrize("check", OF_READS, ids=lambda one: one.id)
 def test_a_message_names_method_and_storage(check: Check) -> None:
     for one in told(*BAD[check.id]).findings:
         assert one.method in one.message
@@ -161,12 +165,11 @@ def test_a_message_names_method_and_storage(check: Check) -> None:
 
 
 def test_every_check_has_a_case() -> None:
-    assert {one.id for one in CHECKS} == set(BAD) == set(OK)
+    assert {one.id for one in OF_READS} == set(BAD) == set(OK)
 
 
 def test_the_order_is_from_special_to_general() -> None:
-    """The last applies to everything; the first that applies speaks."""
-    assert CHECKS[-1].id == "ungated-access"
+    """The last of those about reads applies to everything; the first that applies speaks."""
     assert len({one.id for one in CHECKS}) == len(CHECKS)
     assert {one.severity for one in CHECKS} <= {"error", "warning", "note"}
 
