@@ -40,7 +40,7 @@ def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def by_weight(one: Finding) -> tuple[object, ...]:
-    """Orders findings: worst first."""
+    """Orders findings: worst first, then by place."""
     return (
         one.latent,
         SEVERITIES.index(one.severity),

@@ -62,10 +62,26 @@ def _no_lapse(loading: Loading) -> Iterable[Lapse]:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth telling of a place that is not an uncovered read. ``subject`` is what it is about: an accessor, a
+    class, a wait; ``related`` another place that belongs to it, with what happens there."""
+
+    place: Place
+    message: str
+    subject: str
+    related: tuple[Hop, ...] = ()
+    sites: tuple[tuple[str, int, int, str], ...] = ()
+
+
+def _no_remarks(judgement: Judgement) -> Iterable[Remark]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """A check. ``applies`` gives the sentence that tells a case of a read, or None; ``finds`` are the lapses of loaders
-    that it tells. ``title`` is the docs' first sentence. ``unmended`` says why one more wait does not mend what it
-    finds, "" where it does."""
+    that it tells, ``remarks`` what it has to tell of other places. ``title`` is the docs' first sentence. ``unmended``
+    says why one more wait does not mend what it finds, "" where it does."""
 
     id: str
     severity: str
@@ -73,6 +89,7 @@ class Check:
     applies: Callable[[Case], str | None] = _no_case
     unmended: str = ""
     finds: Callable[[Loading], Iterable[Lapse]] = _no_lapse
+    remarks: Callable[[Judgement], Iterable[Remark]] = _no_remarks
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,12 @@ from auditor.gating.armed import Armed
 from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
 from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
-from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Touch, by_length
+from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -103,13 +104,16 @@ class SiteVerdict:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
-    ``remedies``: what a function on a witness would have to wait for."""
+    ``remedies``: what a function on a witness would have to wait for; ``repeats``: waits that were made already;
+    ``outsiders``: classes that take a counter and are no pools."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
     remedies: Remedies
+    repeats: tuple[Repeat, ...]
+    outsiders: tuple[tuple[str, Place], ...]
 
 
 def judge(
@@ -131,7 +135,15 @@ def judge(
     sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
     waits = held.waits()
     remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
-    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
+    return Judgement(
+        tuple(sites),
+        armed,
+        waits,
+        linker.hierarchy,
+        remedies,
+        tuple(repeats(graph, held, product)),
+        tuple(outsiders(linker, spec, needs.is_buffer, product)),
+    )
 
 
 class _Way(NamedTuple):

@@ -40,6 +40,7 @@ class Request:
     quiet: bool
     configuration: Configuration
     verify: bool = False
+    verbose: bool = False
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
@@ -94,6 +95,7 @@ class Request:
             progress=progress,
             cache=cache_home() if self.cache else None,
             remark=lambda text: self.say(f"bufgate: {text}"),
+            detail=self.detail,
         )
 
     def processes(self) -> int:
@@ -110,6 +112,11 @@ class Request:
         """Write a remark to stderr, unless ``--quiet``."""
         if not self.quiet:
             click.echo(text, err=True)
+
+    def detail(self, text: str) -> None:
+        """Write a line to stderr under ``--verbose``."""
+        if self.verbose:
+            self.say(f"bufgate: {text}")
 
 
 def _extra(text: str) -> Path:
@@ -172,6 +179,7 @@ _HOW = (
     ),
     click.option("--no-cache", is_flag=True, help="Parse every file; neither read nor write what earlier runs kept."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
+    click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is read, from where, and each phase."),
     debug_option,
 )
 
@@ -205,8 +213,10 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
     ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        if options["quiet"] and options["verbose"]:
+            raise click.UsageError("--quiet and --verbose exclude each other: name one of them.")
         configuration = configured(paths, release, options.pop("config"))
-        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet")}
+        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet", "verbose")}
         request = Request(
             paths=paths,
             release=release,

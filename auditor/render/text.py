@@ -47,7 +47,12 @@ def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
 def _finding(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> list[str]:
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
     gutter = " " * len(str(finding.line))
-    notes = [*_path(finding, page, gutter), *_missing(finding, sites), *_advice(finding, page)]
+    notes = [
+        *_path(finding, page, gutter),
+        *_missing(finding, sites),
+        *_fix(finding, page, gutter),
+        *_advice(finding, page),
+    ]
     return [
         *_headline(finding, page),
         *caret_frame(page, finding.path, start, end, _label(finding)),
@@ -97,6 +102,14 @@ def _is_place(site: Site, finding: ReportedFinding) -> bool:
     return (site.path, site.line) == (finding.path, finding.line)
 
 
+def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
+    fix = finding.fix
+    if fix is not None:
+        where = f"before {place(fix.path, fix.line)}, as {clean(fix.like)} waits"
+        added = (page.good(f"+ {clean(line)}") for line in fix.gate.splitlines())
+        yield "fix", ["", f"{gutter}   {where}", *(f"{gutter}   {line}" for line in added)]
+
+
 def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     if finding.executions:
         yield "when", ["; ".join(map(clean, finding.executions))]
@@ -111,6 +124,8 @@ def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     else:
         yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
     yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
+    if finding.fix is not None:
+        yield "apply", [f"bufgate fix --fingerprint {clean(finding.fingerprint)[:8]} {clean(page.arguments)}".rstrip()]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
 

@@ -158,7 +158,7 @@ def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
         status="new",
         confirmation=None,
         witness=steps(one.witness),
-        related=(read,) if one.sites else (),
+        related=(read,) if one.touches else (),
         fix=None if isinstance(fix, str) else fix,
         hints=one.hints,
         classes=one.classes,

@@ -153,7 +153,7 @@ OK = {
 
 
 OF_READS = CHECKS[: [one.id for one in CHECKS].index("ungated-access") + 1]
-"""Those behind them are about loaders: test_lapses.py."""
+"""Those behind them are about loaders (test_lapses.py) or tell of what is no uncovered read (test_remarks.py)."""
 
 
 def told(pool: str, code: str) -> Judged:
@@ -193,6 +193,9 @@ def test_the_order_is_from_special_to_general() -> None:
         "untransferred-buffer",
         "layer-range-mismatch",
         "counter-reuse",
+        "unresolved-receiver",
+        "redundant-gate",
+        "pack-gap",
     ]
     assert len({one.id for one in CHECKS}) == len(CHECKS)
     assert {one.severity for one in CHECKS} <= {"error", "warning", "note"}
