@@ -78,7 +78,7 @@ class Artifact:
 
 def to_json(artifact: Artifact) -> str:
     """Write an artifact, cut to the limits of its schema; one finding a line."""
-    introduced = artifact.introduced[:MOST]
+    introduced = _fitting(_document(asdict(_shortened(one))) for one in artifact.introduced[:MOST])
     left_out = artifact.left_out + len(artifact.introduced) - len(introduced)
     head: dict[str, Any] = {
         "schema": SCHEMA,
@@ -91,8 +91,8 @@ def to_json(artifact: Artifact) -> str:
         "left_out": left_out,
     }
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    lines.append(f'"introduced": {_rows(_document(asdict(_shortened(one))) for one in introduced)}')
-    lines.append(f'"fixed": {_rows(_document(asdict(one)) for one in artifact.fixed[:MOST])}')
+    lines.append(f'"introduced": {_rows(introduced)}')
+    lines.append(f'"fixed": {_rows(_fitting(_document(asdict(one)) for one in artifact.fixed[:MOST]))}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -115,9 +115,20 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _rows(items: Iterable[object]) -> str:
-    rows = ",\n  ".join(json.dumps(item) for item in items)
-    return f"[\n  {rows}\n]" if rows else "[]"
+def _fitting(items: Iterable[object]) -> list[str]:
+    """Write items as long as the file stays below its limit: each of two lists has a third of it."""
+    room = LARGEST // 3
+    rows: list[str] = []
+    for item in items:
+        rows.append(json.dumps(item))
+        room -= len(rows[-1])
+        if room < 0:
+            return rows[:-1]
+    return rows
+
+
+def _rows(rows: list[str]) -> str:
+    return "[\n  " + ",\n  ".join(rows) + "\n]" if rows else "[]"
 
 
 # ---------------------------------------------------------------- reading
@@ -143,6 +154,9 @@ def from_json(content: bytes, origin: str) -> Artifact:
         raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`: {str(error)[:200]}") from None
     if fault := next(faults(document, schema()), None):
         raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`, version {SCHEMA}: {fault}")
+    names = [row["fingerprint"] for row in document["introduced"]]
+    if len(set(names)) != len(names):
+        raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`: a fingerprint comes twice")
     return Artifact(
         tool_version=document["tool"]["version"],
         **{name: document[name] for name in ("base", "head", "coverage", "known", "left_out")},

@@ -33,6 +33,7 @@ def artifact_of(before: Report | None, after: Report, *, base: str, head: str) -
     introduced = [
         one for one in findings if one.status == "new" or (one.status == "suppressed" and one.fingerprint not in silent)
     ]
+    assert len({one.fingerprint for one in introduced}) == len(introduced), "a fingerprint names one finding"
     hidden = {one.fingerprint for one in findings if one.status == "suppressed"}
     return Artifact(
         tool_version=after.tool_version,
