@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from auditor.errors import AuditError
-from auditor.link import Hierarchy
 from auditor.source import SourceTree
 from auditor.spec import EngineSpec, built_in_packs, find_pack, load_pack, matcher
+
+if TYPE_CHECKING:
+    from auditor.link import Hierarchy
 
 
 class NothingToAudit(AuditError):
@@ -55,16 +58,24 @@ def recognised(tree: SourceTree, spec: EngineSpec) -> tuple[bool, str]:
 
 
 def version(tree: SourceTree, spec: EngineSpec) -> str:
-    """The version that the tree says it has, for display only; "" where it is computed. What a build has written beside
-    the file (``_version.py``, as setuptools-scm does) counts first."""
-    folder, _, name = spec.version_file.rpartition("/")
-    for wanted in (f"{folder}/_{name}", spec.version_file):
-        path = next((one for one in tree.files if one == wanted or one.endswith(f"/{wanted}")), None)
-        for line in tree.lines(path) if path is not None else ():
+    """The version that the tree says it has, for display only; "" where it is computed."""
+    for path in version_files(tree, spec):
+        for line in tree.lines(path):
             *names, value = (part.strip() for part in line.split("="))
             if value[:1] in ("'", '"') and {"__version__", "version"}.intersection(names):
                 return value.strip("\"'")
     return ""
+
+
+def version_files(tree: SourceTree, spec: EngineSpec) -> list[str]:
+    """The files that may tell the version. What a build has written beside the file of the pack (``_version.py``, as
+    setuptools-scm does) counts first."""
+    folder, _, name = spec.version_file.rpartition("/")
+    found = (
+        next((one for one in tree.files if one == wanted or one.endswith(f"/{wanted}")), None)
+        for wanted in (f"{folder}/_{name}", spec.version_file)
+    )
+    return [path for path in found if path is not None]
 
 
 def is_pool(spec: EngineSpec, cls: str, hierarchy: Hierarchy) -> bool:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
-from pathlib import Path
 
-import auditor
+from auditor.audit.kept import code_digest
 from auditor.extract import Source
 from auditor.facts import ModuleFacts, decode
 from auditor.store import Store
@@ -38,21 +33,9 @@ class FactsOf:
         self._store.keep(fresh, used=known)
 
 
-@contextmanager
-def facts_store(folder: Path | None, remark: Callable[[str], None]) -> Iterator[Store]:
-    """Open the facts kept in a cache folder; without one nothing is found and nothing kept."""
-    store = Store(folder / "facts.sqlite3" if folder is not None else None)
-    try:
-        yield store
-    finally:
-        store.close()
-        if store.trouble:
-            remark(store.trouble)
-
-
 def key(source: Source) -> bytes:
     """What the facts of a file depend on: its content and place, and the code that extracts."""
-    digest = hashlib.blake2b(digest_size=20, key=_code())
+    digest = hashlib.blake2b(digest_size=20, key=code_digest(*ROOMS))
     for text in (source.path, source.module, "package" if source.is_package else ""):
         part = text.encode("utf-8", "surrogatepass")  # names of files need not be Unicode
         digest.update(len(part).to_bytes(4, "big") + part)
@@ -66,13 +49,3 @@ def _decoded(data: bytes) -> ModuleFacts | None:
         return decode(data)
     except ValueError:
         return None
-
-
-@functools.cache
-def _code() -> bytes:
-    """A digest of everything that turns a file into facts: our code, the parser, the language."""
-    digest = hashlib.blake2b(f"{sys.version_info[:2]} {version('libcst')}".encode(), digest_size=32)
-    home = Path(auditor.__file__).parent
-    for file in sorted(path for room in ROOMS for path in (home / room).glob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.digest()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from auditor.audit.extracting import FactsOf
+from auditor.audit.options import Progress
+from auditor.audit.questions import CALLED, STORED, VALUE, Questions, Vocabulary, uses
 from auditor.extract import Source
 from auditor.facts import ModuleFacts
-from auditor.link import Needs
+from auditor.link import NO_NEEDS, Needs
 from auditor.source import SourceTree
 from auditor.spec import EngineSpec, needles, seed_pattern
 from auditor.triage import ReportedProblem, Suppression, read_suppressions
 
-Progress = Callable[[str, int, int], None]
-"""Called as (stage, done, total)."""
+MARK = "bufgate"
+"""The word that every suppression holds."""
 
 COMMON = 40
 """A name that more files than this put something into says nothing: it is not followed."""
@@ -32,12 +33,15 @@ def source(tree: SourceTree, path: str) -> Source | None:
     return None if content is None else Source(path, tree.module(path), tree.is_package(path), content)
 
 
-def suppressions(tree: SourceTree) -> list[Suppression]:
-    """The suppressions in the reported files of the tree."""
-    marked = sorted(path for path in tree.mentioning(frozenset({"bufgate"}))["bufgate"] if tree.reported(path))
-    return [
-        one for path in marked for one in read_suppressions(path, tree.module(path), "\n".join(tree.lines(path)) + "\n")
-    ]
+def marked(tree: SourceTree) -> list[str]:
+    """The reported files that may hold suppressions."""
+    return sorted(path for path in tree.mentioning(frozenset({MARK}))[MARK] if tree.reported(path))
+
+
+def suppressions(tree: SourceTree, paths: Iterable[str]) -> list[Suppression]:
+    """The suppressions in some files."""
+    texts = ((path, "\n".join(tree.lines(path)) + "\n") for path in paths)
+    return [one for path, text in texts for one in read_suppressions(path, tree.module(path), text)]
 
 
 class Reader:
@@ -49,7 +53,9 @@ class Reader:
         self._spec = spec
         self._facts_of = facts_of
         self._progress = progress
-        self._needles, self._seeds = _vocabulary(spec)
+        self._vocabulary = _vocabulary(spec)
+        self._asked = NO_NEEDS
+        self._uses: dict[tuple[str, str], tuple[str, ...]] = {}
         self._done: set[str] = set()
         self._problems: list[tuple[str, int, str]] = []
         self._known = frozenset(tree.files)
@@ -58,6 +64,21 @@ class Reader:
     def parsed(self) -> int:
         return len(self._done)
 
+    @property
+    def read(self) -> frozenset[str]:
+        """The files whose facts the linker has."""
+        return frozenset(self._done)
+
+    def questions(self, packs: Iterable[EngineSpec]) -> Questions:
+        """All that was asked of files, the recognition of an engine with it."""
+        features = {feature.identifiers for pack in packs for feature in pack.recognise}
+        asked = {
+            STORED: self._asked.attributes,
+            CALLED: self._asked.functions,
+            VALUE: self._asked.classes,
+        }
+        return Questions(((MARK,), *sorted(features)), asked, self._vocabulary)
+
     def candidates(self) -> list[ModuleFacts]:
         """Product files that mention a pool's vocabulary."""
         return self._read(path for path in sorted(self.modules.values()) if self.relevant(path))
@@ -65,14 +86,11 @@ class Reader:
     def relevant(self, path: str) -> bool:
         """Whether a file mentions a pool, gate or accessor."""
         content = self._tree.read(path)
-        return content is not None and self.mentions(content)
-
-    def mentions(self, content: bytes) -> bool:
-        """Whether some bytes hold the vocabulary of the pack."""
-        return any(one in content for one in self._needles) and bool(self._seeds.search(content))
+        return content is not None and self._vocabulary.in_(content)
 
     def supply(self, wanted: Needs) -> list[ModuleFacts]:
         """The files that may hold what is needed, as far as they were not read before."""
+        self._asked |= wanted
         paths = {self.modules[module] for module in wanted.modules if module in self.modules}
         for identifier, mentioned in self._tree.mentioning(wanted.identifiers()).items():
             fitting = [path for path in mentioned - self._done if self._fits(wanted, identifier, path)]
@@ -81,7 +99,16 @@ class Reader:
         return self._read(sorted(paths))
 
     def _fits(self, wanted: Needs, identifier: str, path: str) -> bool:
-        return self._tree.role(path) == "product" and wanted.wanted_by(identifier, self._tree.read(path) or b"")
+        if self._tree.role(path) != "product":
+            return False
+        names = {STORED: wanted.attributes, CALLED: wanted.functions, VALUE: wanted.classes}
+        return any(identifier in names[use] for use in self.uses(identifier, path))
+
+    def uses(self, identifier: str, path: str) -> tuple[str, ...]:
+        """What is done with a name in a file."""
+        if (identifier, path) not in self._uses:
+            self._uses[identifier, path] = uses(identifier, self._tree.read(path) or b"")
+        return self._uses[identifier, path]
 
     def _read(self, paths: Iterable[str]) -> list[ModuleFacts]:
         sources = [one for path in paths if path not in self._done and (one := source(self._tree, path)) is not None]
@@ -103,11 +130,11 @@ class Reader:
         """Whether a file with a problem mentions a pool, gate or accessor, also where it is too large to be read."""
         if path not in self._known:
             return False  # a link or folder that is no file of the tree
-        return self._tree.search(path, self._seeds)
+        return self._tree.search(path, self._vocabulary.pattern)
 
 
-def _vocabulary(spec: EngineSpec) -> tuple[tuple[bytes, ...], re.Pattern[bytes]]:
+def _vocabulary(spec: EngineSpec) -> Vocabulary:
     """What candidates are found by: the names of the pack, without those that are one common word."""
     telling = [replace(group, patterns=tuple(one for one in group.patterns if "_" in one)) for group in spec.buffers]
     shown = replace(spec, buffers=tuple(group for group in telling if group.patterns))
-    return needles(shown), seed_pattern(shown)
+    return Vocabulary(needles(shown), seed_pattern(shown))

@@ -14,14 +14,16 @@ from auditor.checks import (
     noop_gate,
     optional_gate_not_passed,
     override_drops_gate,
+    replay_skips_gate,
     ungated_access,
     wrong_layer_gate,
 )
 from auditor.checks.cases import findings
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Judgement
+from auditor.checks.finding import Case, Check, Finding
+from auditor.gating import Judgement
 
 CHECKS: tuple[Check, ...] = (
+    replay_skips_gate.CHECK,
     buffer_escape.CHECK,
     bypassed_owner.CHECK,
     override_drops_gate.CHECK,
@@ -40,4 +42,4 @@ def check(judgement: Judgement) -> tuple[Finding, ...]:
     return findings(judgement, CHECKS)
 
 
-__all__ = ["CHECKS", "CONFIDENCES", "SEVERITIES", "Case", "Check", "Finding", "check"]
+__all__ = ["CHECKS", "Case", "Check", "Finding", "check"]

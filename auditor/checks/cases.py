@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from auditor.checks.finding import SEVERITIES, Case, Check, Finding
-from auditor.gating import CONFIDENCES, Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.checks.finding import Case, Check, Finding
+from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
+Member = tuple[Case, Check, str, SiteVerdict]
 TOLD = ("ungated", "latent")
 
 
 def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ...]:
-    """Group the cases by (check, function to change, storage)."""
-    groups: dict[Key, list[tuple[Case, Check, str, SiteVerdict]]] = {}
+    """Group the cases by (severity, function to change, storage): one missing edge, told by one check."""
+    groups: dict[Key, list[Member]] = {}
     for site in judgement.sites:
         for case in _cases(judgement, site):
             check, message = _told(case, checks)
-            groups.setdefault((check.id, case.culprit, case.buffer.name, case.latent), []).append(
+            groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = [_finding(members) for members in groups.values()]
-    return tuple(sorted(made, key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=_order)
+    return tuple(sorted(_absorbed(made), key=_order))
+
+
+def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Of several findings of one function and storage the worst; it stands for the others if none is surer."""
+    by_edge: dict[tuple[str, str, bool], list[Finding]] = {}
+    for one in found:
+        by_edge.setdefault((one.function, one.buffer, one.latent), []).append(one)
+    for first, *others in by_edge.values():
+        surer = [one for one in others if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(first.confidence)]
+        sites = {site for one in (first, *others) if one not in surer for site in one.sites}
+        yield replace(first, sites=tuple(sorted(sites)))
+        yield from surer
 
 
 def _order(one: Finding) -> tuple[object, ...]:
@@ -46,10 +61,10 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 
 def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops)
+    hop, inside = _culprit(judgement, need.hops) if need.culprit < 0 else (need.hops[need.culprit], False)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -91,17 +106,19 @@ def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
     raise AssertionError("the last check applies to every case")
 
 
-def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
-    case, check, message, _ = min(
-        members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, by_length(one[0].need.hops))
-    )
+def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
+    """Told by the surest cases, of these by the most specific check, of these along the shortest path."""
+    surest = min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index)
+    telling = [one for one in members if one[0].need.confidence == surest]
+    speaks = min((check for _, check, *_ in telling), key=checks.index)
+    case, check, message, _ = min((one for one in telling if one[1] is speaks), key=_plainest)
     cls, _, method = case.culprit.rpartition(".")
     latent = all(one.latent for one, *_ in members)
     sites = sorted({(site.path, site.line, site.column, site.name) for *_, site in members})
     return Finding(
         check=check.id,
         severity="note" if latent else check.severity,
-        confidence=min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index),
+        confidence=surest,
         message=message,
         function=case.culprit,
         cls=cls if cls in case.judgement.hierarchy.classes else "",
@@ -113,9 +130,23 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
+        mode=case.mode,
     )
+
+
+def _plainest(one: Member) -> tuple[object, ...]:
+    """The shortest path first; of equal ones that to the storage of the most general class."""
+    case, hops = one[0], one[0].need.hops
+    return len(hops), len(case.judgement.hierarchy.mro(case.buffer.owner.cls)), case.place, by_length(hops)
+
+
+def _remedy(case: Case, check: Check) -> Remedy | str:
+    if case.latent:
+        return "nothing arms the object, so a wait would change nothing"
+    return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
 def _hints(case: Case) -> Iterator[str]:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from auditor.gating import Buffer, Hop, Judgement, Near, Need, Place, Touch
-
-SEVERITIES = ("error", "warning", "note")
+from auditor.gating import EAGER, REPLAY, Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """One uncovered read, seen from the function that should have waited.
 
-    ``culprit`` is that function (qualified), ``classes`` those of the object that it runs on and of the storage's
-    owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether it is a method of a pool (or of
-    what a pool is made of); ``latent`` that no scenario arms the object.
+    ``culprit`` is that function (qualified), ``step`` the step of the path in it, ``classes`` those of the object that
+    it runs on and of the storage's owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether
+    it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
     """
 
     need: Need
     culprit: str
+    step: Hop
     classes: frozenset[str]
     place: Place
     inside: bool
@@ -41,6 +40,11 @@ class Case:
         """The storage read, as ``Class.attribute``."""
         return f"{self.buffer.owner.cls.rpartition('.')[2]}.{self.buffer.name}"
 
+    @property
+    def mode(self) -> str:
+        """The execution mode in which the read happens."""
+        return REPLAY if self.need.use == REPLAY else EAGER
+
     def near(self, kind: str) -> Near | None:
         """The first gate met on the way that failed for the reason ``kind``."""
         return next((one for one in self.need.near if one.why == kind), None)
@@ -48,18 +52,21 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check. ``applies`` gives the sentence that tells the case, or None. ``title`` is the docs' first sentence."""
+    """A check. ``applies`` gives the sentence that tells the case, or None. ``title`` is the docs' first sentence.
+    ``unmended`` says why one more wait does not mend what it finds, "" where it does."""
 
     id: str
     severity: str
     title: str
     applies: Callable[[Case], str | None]
+    unmended: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One missing edge: a check, the function to change, the storage; with every site that it concerns and the
-    classes of the objects (qualified) that it concerns."""
+    classes of the objects (qualified) that it concerns. ``remedy``: what the function would have to wait for, or why
+    no wait is to be added there."""
 
     check: str
     severity: str
@@ -75,5 +82,7 @@ class Finding:
     witness: tuple[Hop, ...]
     near: tuple[Near, ...]
     hints: tuple[str, ...]
+    remedy: Remedy | str = ""
     classes: tuple[str, ...] = ()
     sites: tuple[tuple[str, int, int, str], ...] = ()
+    mode: str = EAGER

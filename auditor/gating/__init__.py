@@ -9,9 +9,11 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.remedies import Extent, Remedy, Waiting
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
-    CONFIDENCES,
+    EAGER,
+    REPLAY,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -26,12 +28,14 @@ from auditor.gating.values import (
 from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
 
 __all__ = [
-    "CONFIDENCES",
+    "EAGER",
     "ORDER",
+    "REPLAY",
     "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Extent",
     "Gate",
     "Hop",
     "Judgement",
@@ -42,9 +46,11 @@ __all__ = [
     "Path",
     "Place",
     "Registration",
+    "Remedy",
     "SiteVerdict",
     "State",
     "Touch",
+    "Waiting",
     "by_length",
     "judge",
     "readable",

@@ -29,7 +29,7 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.symbols import SOME, Path, path_of
+from auditor.gating.symbols import SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
@@ -156,7 +156,7 @@ class Needs:
         if handle.gate is not None:
             return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
         unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
-        return self._exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
+        return self.exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
 
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
@@ -236,7 +236,7 @@ class Needs:
             if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
-            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}", picked)
             yield (
                 one.dst,
                 Handle(
@@ -262,15 +262,31 @@ class Needs:
         bound = (receiver_path(frame.code, one), site.receiver)
         for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
-            layer = layer_into(frame.code, arguments, handle.layer, f"{site.value}!")
+            layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
             given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
+            hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
-                replace(
-                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops)
-                ),
+                replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops),
             )
+
+    def _layer_here(
+        self,
+        key: FrameKey,
+        frame: Frame,
+        called: tuple[Calling, CallSite],
+        arguments: Mapping[str, Value | Path],
+        layer: Layer,
+    ) -> Layer:
+        """A callee's layer in the caller's terms. If that is a computed index, as of slots, the object that the method
+        runs on may have been picked by layer."""
+        one, site = called
+        here = layer_into(frame.code, arguments, layer, f"{site.value}!")
+        if not here.computed:
+            return here
+        picked = self._picking.of_receiver(key, one)
+        return here if picked.every else picked
 
     def _touched(self, frame: Frame, one: Calling, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = called_name(frame.code, one)
@@ -309,7 +325,7 @@ class Needs:
                 self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
             else:
                 place = Place(frame.code.path, use.line, use.column, frame.code.name)
-                hops = (Hop(key, place, use.what), *now.hops)
+                hops = (Hop(key, place, use.what, now.layer), *now.hops)
                 confidence = self._tracer.confidence(key, use)
                 need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
@@ -326,6 +342,8 @@ class Needs:
 
     def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
+        if handle.hops:
+            handle = replace(handle, hops=(replace(handle.hops[0], layer=handle.layer), *handle.hops[1:]))
         if handle.gate is not None:
             return handle
         state = self._held.state(key).at(use.block, use.index)
@@ -351,13 +369,14 @@ class Needs:
             arguments = self._arguments(frame, call, site)
             hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
+                layer = self._layer_here(key, frame, (call, site), arguments, need.layer)
                 into = replace(
                     need,
-                    layer=layer_into(frame.code, arguments, need.layer, f"{site.value}!"),
+                    layer=layer,
                     touches=self._touched(frame, call, site, need.touches),
                     optional=_given(frame.code, arguments, need.optional),
                     near=_near_in_caller(frame.code, arguments, need.near),
-                    hops=(hop, *need.hops),
+                    hops=(replace(hop, layer=layer), *need.hops),
                 )
                 yield into, site
             for need in needs[MAX_NEEDS:]:
@@ -405,7 +424,7 @@ class Needs:
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
-        exempt = self._exempt(frame, need)
+        exempt = self.exempt(frame, need)
         if exempt is not None:
             self._decide(made, need.buffer, need.touches, exempt)
             return
@@ -418,13 +437,18 @@ class Needs:
         old = needs.get(name)
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
-            shorter = kept if len(kept.hops) < len(old.hops) else old
-            kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
+            kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
         elif old is not None:
-            shorter = kept if len(kept.hops) < len(old.hops) else old
             optional = tuple(one for one in old.optional if one in kept.optional)
-            kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
+            plainer = self._plainer(old, kept)
+            kept = replace(plainer, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
+
+    def _plainer(self, one: Need, other: Need) -> Need:
+        """The one with the shorter path; of equal ones that of the more general class."""
+        mro = self._linker.hierarchy.mro
+        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
+        return one if longer else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
@@ -442,7 +466,8 @@ class Needs:
             or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
 
-    def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
+    def exempt(self, frame: Frame, need: Need) -> Outcome | None:
+        """Why a read needs no gate in ``frame``, or below it on the way that it came by."""
         owner = need.buffer.owner
         for function in dict.fromkeys((need.origin.function, *(hop.frame[0] for hop in need.hops), frame.code.name)):
             assumed = self._assumption(function)

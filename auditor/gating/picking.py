@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import NOTHING, Attr, Call, Const, Declare, Item, Phi, Return, Value
-from auditor.gating.held import arguments_of, layer_into
+from auditor.gating.held import Calling, arguments_of, layer_into
 from auditor.gating.symbols import EVERY, Layer, layer_of
 
 _DEEPEST = 4
@@ -18,6 +18,11 @@ class Picking:
     def __init__(self, graph: CallGraph) -> None:
         self._graph = graph
         self._returned: dict[FrameKey, Layer] = {}
+
+    def of_receiver(self, key: FrameKey, call: Calling) -> Layer:
+        """The layer of the object that a method is called on."""
+        func = self._graph.code(key).defined.get(call.func) if isinstance(call, Call) else call
+        return self.layer(key, func.base) if isinstance(func, Attr) else EVERY
 
     def layer(self, key: FrameKey, value: Value, depth: int = 0) -> Layer:
         code = self._graph.code(key)

@@ -106,6 +106,11 @@ class Layer:
         return any("!" in str(atom) for atom, _ in self.terms)
 
     @property
+    def computed(self) -> bool:
+        """Whether it is computed in a way that is not followed, as by a call; a loop's variable is not."""
+        return any(isinstance(atom, Derived) for atom, _ in self.terms)
+
+    @property
     def plain(self) -> bool:
         """Whether it is one parameter, as it was given (or a shift of it): two of them are two layers."""
         return len(self.terms) == 1 and all(
@@ -159,7 +164,7 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
     return Layer(((path_of(defined, value), 1),))
 
 
-_COMPUTED = (Call, Item, Op, Unpack, Build, Await, Iterate)
+_COMPUTED = (Call, Item, Op, Unpack, Build, Await)
 
 
 def _root(defined: Mapping[Value, object], one: Attr) -> object:

@@ -11,9 +11,6 @@ from auditor.callgraph import FrameKey
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
 
-CONFIDENCES = ("high", "medium", "low")
-"""How sure it is that a use reads elements, surest first."""
-
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
 
@@ -23,6 +20,12 @@ ANYWHERE = -1
 PACKS = "packs it into an object"
 """The use of a handle that becomes a field of a new object, or a variable of a nested function: who reads it there is
 not followed."""
+
+
+REPLAY = "replay"
+"""The execution mode in which a captured graph is replayed; also the use of a need that comes of it."""
+EAGER = "eager"
+"""The execution mode in which Python runs the forward pass."""
 
 
 UNRELATED_ARGUMENT = "argument?"
@@ -70,10 +73,11 @@ class Gate:
 @dataclass(frozen=True, slots=True)
 class Vacuous:
     """There is nothing to wait for: on this path one of the owners at ``through`` has no counter or no load in flight,
-    or one of the optional parameters ``without`` was not passed."""
+    or one of the optional parameters ``without`` was not passed, or the object at a path is none of ``unless``."""
 
     through: frozenset[Path] = frozenset()
     without: frozenset[str] = frozenset()
+    unless: tuple[Path, frozenset[Instance]] | None = None
 
 
 Held: TypeAlias = frozenset[Gate | Vacuous]
@@ -102,7 +106,7 @@ def simplest(held: Iterable[Gate | Vacuous]) -> Held:
 def implies(one: Gate | Vacuous, other: Gate | Vacuous) -> bool:
     """Whether ``other`` is ``one`` with more conditions, or more parts of a guard."""
     if isinstance(one, Vacuous) and isinstance(other, Vacuous):
-        return one.through <= other.through and one.without <= other.without
+        return one.through <= other.through and one.without <= other.without and one.unless in (None, other.unless)
     if isinstance(one, Vacuous) or isinstance(other, Vacuous):
         return False
     return set(one.given) <= set(other.given) and replace(one, given=other.given) == other
@@ -119,15 +123,20 @@ def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
 
 def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
     through, without = one.through | other.through, one.without | other.without
-    return Vacuous(through, without) if len(through) + len(without) <= _CHOICES else None
+    if one.unless is not None and other.unless not in (None, one.unless):
+        return None
+    return Vacuous(through, without, one.unless or other.unless) if len(through) + len(without) <= _CHOICES else None
 
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
-    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if an
-    argument was not passed, a gate that depends on the argument."""
+    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if
+    an argument was not passed, a gate that depends on the argument; if an object is of another class there, a gate for
+    the others."""
     if any(path != one.through for path in other.through):
         return None
-    return replace(one, given=tuple(sorted({*one.given, *other.without})))
+    if other.unless is not None and one.only not in (None, other.unless):
+        return None
+    return replace(one, given=tuple(sorted({*one.given, *other.without})), only=other.unless or one.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +164,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens. ``layer``: the layer concerned, in the terms of
+    the function of the frame."""
 
     frame: FrameKey
     place: Place
     what: str
+    layer: Layer | None = field(default=None, compare=False)
 
 
 def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:
@@ -212,6 +223,8 @@ class Need:
     near: tuple[Near, ...] = field(default=(), compare=False)
     optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
     """Gates that cover it if the caller passes the argument they depend on, with why their layer covers."""
+    culprit: int = field(default=-1, compare=False)
+    """The step of ``hops`` at which somebody should have waited, where that is known; else -1."""
 
     @property
     def escapes(self) -> bool:
@@ -238,8 +251,8 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one touch on one path. ``verdict``: gated (with ``gate`` and ``why``), exempt (``why`` the
-    reason), ungated (``need``)."""
+    """What became of one touch on one path, in an execution mode. ``verdict``: gated (with ``gate`` and ``why``),
+    exempt (``why`` the reason), ungated (``need``)."""
 
     verdict: str
     why: str
@@ -247,3 +260,4 @@ class Outcome:
     need: Need | None = None
     hops: tuple[Hop, ...] = ()
     assumption: str = ""
+    mode: str = EAGER

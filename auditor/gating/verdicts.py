@@ -10,8 +10,11 @@ from auditor.facts import Attr, Call, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remedies import Remedies
+from auditor.gating.replays import Replays
+from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Need, Outcome, Touch, by_length
+from auditor.gating.values import EAGER, REPLAY, Gate, Need, Outcome, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -42,6 +45,7 @@ class BindingVerdict:
     reason: str
     outcomes: tuple[Outcome, ...]
     derivation: tuple[tuple[str, int, str], ...]
+    mode: str = EAGER
 
     @property
     def gates(self) -> tuple[tuple[Gate, str], ...]:
@@ -77,12 +81,14 @@ class SiteVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate."""
+    """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
+    ``remedies``: what a function on a witness would have to wait for."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
+    remedies: Remedies
 
 
 def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
@@ -91,18 +97,23 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
-    sites = _Sites(linker, graph, needs, spec).verdicts(product)
-    return Judgement(tuple(sites), armed, held.waits(), linker.hierarchy)
+    replays = Replays(linker, graph, spec, held, armed, needs)
+    replays.run()
+    sites = _Sites(linker, graph, needs, spec, replays).verdicts(product)
+    waits = held.waits()
+    remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
+    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
 
 
 class _Sites:
-    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec, replays: Replays) -> None:
         self._is_stand_in = matcher(spec.not_pools)
         self._linker = linker
         self._graph = graph
         self._needs = needs
         self._touches: dict[tuple[str, int, int, str], list[Touch]] = {}
-        for touch in needs.outcomes:
+        self._replayed = replays.outcomes
+        for touch in (*needs.outcomes, *replays.outcomes):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
         self._pool_methods = _pool_methods(linker)
         self._reaching = frozenset(name for name, _ in needs.relevant)
@@ -122,10 +133,15 @@ class _Sites:
             for one in content.instructions:
                 if isinstance(one, Call):
                     name = called_name(code, one)
-                    if self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call):
+                    accessor = self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call)
+                    if accessor or self._replays_at(code.path, one, name):
                         yield block, one, name
                 elif isinstance(one, Attr) and self._read_at(code.path, one):
                     yield block, one, one.name
+
+    def _replays_at(self, path: str, one: Call, name: str) -> bool:
+        touches = self._touches.get((path, one.at.line, one.at.column, name), ())
+        return any(touch in self._replayed for touch in touches)
 
     def _read_at(self, path: str, one: Attr) -> bool:
         touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())
@@ -136,12 +152,23 @@ class _Sites:
         key, _, one = found[0]
         frame = self._graph.frames[key]
         base = _base(frame, one)
-        bindings = list(self._bindings(place, found, name))
-        bindings.sort(key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object)))
+        replayed = [touch for touch in self._touches.get(place, ()) if touch in self._replayed]
+        bindings = list(map(self._replay, replayed)) or list(self._bindings(place, found, name))
+        bindings.sort(
+            key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object), binding.mode)
+        )
         kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base, frame.code.defined) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
         return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
+
+    def _replay(self, touch: Touch) -> BindingVerdict:
+        """What the replay of a graph means for a pool that the graph reads."""
+        outcomes = tuple(self._replayed[touch])
+        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+        reason = worst.why if worst.verdict != "gated" else ""
+        one = touch.object
+        return BindingVerdict(one, (one.cls,), "", worst.verdict, reason, outcomes, (), REPLAY)
 
     def _open(self, found: list[tuple[FrameKey, int, Call | Attr]]) -> set[str]:
         result: set[str] = set()
@@ -175,9 +202,7 @@ class _Sites:
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
-            made = self._object(target, objects[target], touched.get(target), name)
-            if made is not None:
-                yield made
+            yield from self._object(target, objects[target], touched.get(target), name)
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
         if others and not known:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
@@ -186,25 +211,28 @@ class _Sites:
 
     def _object(
         self, one: Instance, where: tuple[Frame, Value, str], touch: Touch | None, name: str
-    ) -> BindingVerdict | None:
+    ) -> Iterator[BindingVerdict]:
         linker = self._linker
         frame, value, behind = where
         if name not in linker.hierarchy.attributes(one.cls, linker.functions):
-            return None  # the call would raise AttributeError
+            return  # the call would raise AttributeError
         derivation = tuple(self._derivation(one, frame, value))
         method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
         if behind:  # super() in that class
             method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
-        if not linker.context_of(one):
-            return BindingVerdict(one, (one.cls,), method, "exempt", "not-a-pool", (), derivation)
-        if not outcomes:
-            reason = "metadata" if method in self._reaching else "not-loaded"
-            return BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
-        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
-        reason = worst.why if worst.verdict != "gated" else ""
+        if not outcomes or not linker.context_of(one):
+            not_loaded = "metadata" if method in self._reaching else "not-loaded"
+            reason = not_loaded if linker.context_of(one) else "not-a-pool"
+            yield BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
+            return
         runs = method or (touch.method if touch else "")
-        return BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, tuple(outcomes), derivation)
+        for mode in (EAGER, REPLAY):
+            there = tuple(outcome for outcome in outcomes if outcome.mode == mode)
+            if there:
+                worst = min(there, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
+                reason = worst.why if worst.verdict != "gated" else ""
+                yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode)
 
     def _unresolved(self, name: str) -> BindingVerdict:
         if name not in self._pool_methods:

@@ -10,9 +10,10 @@ from auditor import __version__
 from auditor.interfaces.baseline import against, baseline
 from auditor.interfaces.compare import diff, history
 from auditor.interfaces.config import config
-from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, exit_status
+from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
+from auditor.interfaces.fix import fix
 from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
     Destination,
@@ -26,9 +27,10 @@ from auditor.interfaces.probe import probe
 from auditor.interfaces.review import review
 from auditor.interfaces.rules import rules
 from auditor.interfaces.setup import completion, init
+from auditor.scales import CONFIDENCES
 
 SECTIONS = (
-    ("Audit", ("check", "why", "explain", "baseline", "diff", "history", "review")),
+    ("Audit", ("check", "why", "explain", "fix", "baseline", "diff", "history", "review")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Test by running", ("probe",)),
     ("Set up", ("init", "config", "completion")),
@@ -210,6 +212,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
-for verb in (explain, baseline, diff, history, review, rules, probe, init, config, completion):
+for verb in (explain, fix, baseline, diff, history, review, rules, probe, init, config, completion):
     main.add_command(verb)
 main.sections = SECTIONS

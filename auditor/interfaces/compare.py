@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from auditor.errors import UsageError
-from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, FINDINGS, counts
+from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, FINDINGS, counts
 from auditor.interfaces.options import Request, color_option, plain_page, reading_options
 from auditor.interfaces.output import deliver, require_known, writable
 from auditor.interfaces.sides import audit_sides, open_sides
+from auditor.scales import CONFIDENCES
 
 if TYPE_CHECKING:
     from auditor.triage import Report

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from auditor.interfaces.exits import CONFIDENCES, FAIL_ON
+from auditor.interfaces.exits import FAIL_ON
+from auditor.scales import CONFIDENCES
 from auditor.source import ROLES
 from auditor.spec import (
     BOOLEAN,

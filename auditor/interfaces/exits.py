@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from auditor.scales import CONFIDENCES, SEVERITIES
+
 if TYPE_CHECKING:
     from auditor.triage import Report, ReportedFinding
 
@@ -15,9 +17,7 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """128 + SIGPIPE: who read the report stopped reading."""
 
-SEVERITIES = ("error", "warning", "note")
 FAIL_ON = (*SEVERITIES, "never")
-CONFIDENCES = ("high", "medium", "low")
 
 
 def exit_status(report: Report, *, fail_on: str, min_confidence: str, strict: bool) -> int:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from auditor.errors import UsageError
-from auditor.interfaces.exits import CLEAN, CONFIDENCES, COULD_NOT, FAIL_ON, FINDINGS
+from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, FINDINGS
 from auditor.interfaces.options import Request, debug_option, reading_options
 from auditor.interfaces.output import deliver, writable
+from auditor.scales import CONFIDENCES
 
 if TYPE_CHECKING:
     from auditor.review import Artifact, Policy

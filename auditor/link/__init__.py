@@ -11,7 +11,7 @@ from auditor.link.demand import link_on_demand
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path, edge_condition, successors
-from auditor.link.needs import Needs, needs
+from auditor.link.needs import NO_NEEDS, Needs, needs
 from auditor.link.objects import (
     Bound,
     ClassObject,
@@ -28,6 +28,7 @@ from auditor.link.program import Code, Frame
 from auditor.link.whole import link_whole
 
 __all__ = [
+    "NO_NEEDS",
     "Bound",
     "ClassObject",
     "Code",

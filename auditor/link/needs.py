@@ -7,9 +7,7 @@ carry tracked objects are needed as well, since another file may put another cla
 
 from __future__ import annotations
 
-import functools
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Import, Item, Iterate, Param, Unpack
@@ -50,54 +48,13 @@ class Needs:
             self.classes | other.classes,
         )
 
-    def wanted_by(self, identifier: str, content: bytes) -> bool:
-        """Whether a file that mentions ``identifier`` does with it what is needed: told from the bytes, generously."""
-        kinds = ((self.attributes, _STORES), (self.functions, _CALLS), (self.classes, _VALUES))
-        near = b"\n".join(_around(content, identifier.encode()))
-        return any(identifier in names and _pattern(kind, identifier).search(near) for names, kind in kinds)
-
 
 NO_NEEDS = Needs(frozenset(), frozenset(), frozenset(), frozenset())
-
-_STORES = (
-    rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b"""
-    rb"""|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
-)
-_CALLS = rb"""(?<!def )\bNAME\s*\(|\bpartial\(\s*[\w.]*\bNAME\b|["']NAME["']"""
-_VALUES = (
-    rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
-    rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
-)
 
 
 def callers_of(functions: frozenset[str]) -> Needs:
     """Whoever calls a function by one of these names."""
     return Needs(frozenset(), frozenset(), functions, frozenset())
-
-
-_NEAR = 300
-"""Bytes before and after a name that say what is done with it."""
-
-
-@functools.cache
-def _pattern(kind: bytes, identifier: str) -> re.Pattern[bytes]:
-    return re.compile(kind.replace(b"NAME", re.escape(identifier.encode())))
-
-
-def _around(content: bytes, name: bytes) -> Iterator[bytes]:
-    """The whole lines near each mention of ``name``; where they overlap, as one."""
-    start = end = 0
-    at = content.find(name)
-    while at >= 0:
-        begin = content.rfind(b"\n", 0, max(0, at - _NEAR)) + 1
-        if begin > end:
-            yield content[start:end]
-            start = begin
-        end = content.find(b"\n", at + len(name) + _NEAR)
-        if end < 0:
-            break
-        at = content.find(name, at + 1)
-    yield content[start:] if end < 0 else content[start:end]
 
 
 def needs(linker: Linker, asked: Iterable[Node]) -> Needs:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 
 from auditor.render.page import Page
-from auditor.triage import Binding, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
+from auditor.triage import Binding, Fix, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
 
 SCHEMA = "report-v1"
 TOOL = "bufgate"
@@ -138,7 +138,21 @@ def finding_row(finding: ReportedFinding) -> Mapping[str, object]:
         "confirmation": finding.confirmation,
         "witness": _steps(finding.witness),
         "related": _steps(finding.related),
-        "fix": finding.fix,
+        "fix": _fix(finding.fix),
+        "unfixed": finding.unfixed,
+    }
+
+
+def _fix(fix: Fix | None) -> Mapping[str, object] | None:
+    if fix is None:
+        return None
+    return {
+        "path": fix.path,
+        "line": fix.line,
+        "end_line": fix.end_line,
+        "text": fix.text,
+        "gate": fix.gate,
+        "like": fix.like,
     }
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import click
 
 from auditor.render.plain import clean
+from auditor.scales import CONFIDENCES
 from auditor.triage import ReportedFinding
-
-CONFIDENCES = ("high", "medium", "low")
 
 
 def is_sure(finding: ReportedFinding, min_confidence: str) -> bool:

@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
-from auditor.checks import CHECKS
 from auditor.render.documentation import parts, read_documentation
 from auditor.render.page import Page, is_sure
 from auditor.render.plain import clean
@@ -52,6 +51,8 @@ def _version(report: Report) -> Node:
 
 def _rules(findings: Iterable[ReportedFinding]) -> dict[str, Node]:
     """Every check of the list; and those of findings that are not of it."""
+    from auditor.checks import CHECKS
+
     rules = {check.id: (check.severity, check.title) for check in CHECKS}
     for one in findings:
         rules.setdefault(one.check, (one.severity, f"{one.check.replace('-', ' ').capitalize()}."))

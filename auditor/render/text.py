@@ -12,11 +12,11 @@ from itertools import groupby
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
 from auditor.render.missing import missing_edge
-from auditor.render.page import CONFIDENCES, Page
+from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
+from auditor.scales import CONFIDENCES, SEVERITIES
 from auditor.triage import SUPPRESSION_CHECKS, Report, ReportedFinding, Site
 
-SEVERITIES = ("error", "warning", "note")
 SHOWN_SITES = 3
 SHOWN_BRIEF = 3
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from auditor.checks import CONFIDENCES, SEVERITIES
 from auditor.review.artifact import Artifact, Introduced
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,13 @@ does not depend on argument order, working directory or file-system order. It kn
 """
 
 from auditor.source.display import display
+from auditor.source.reading import declared_encoding, decode
 from auditor.source.release import cache_home, fetch_release, release_folder
 from auditor.source.revisions import INDEX, Revisions
 from auditor.source.roles import ROLES
+from auditor.source.stamps import Stamps
 from auditor.source.tree import Problem, SourceTree, open_tree
+from auditor.source.words import mentions
 
 __all__ = [
     "INDEX",
@@ -22,9 +25,13 @@ __all__ = [
     "Problem",
     "Revisions",
     "SourceTree",
+    "Stamps",
     "cache_home",
+    "declared_encoding",
+    "decode",
     "display",
     "fetch_release",
+    "mentions",
     "open_tree",
     "release_folder",
 ]

@@ -28,8 +28,13 @@ class ModuleNames:
             self._tops[folder] = _package_top(folder)
         top = self._tops[folder]
         base = root if top is None else os.path.dirname(top)
-        stem = os.path.relpath(file, base).replace(os.sep, "/").removesuffix(".py")
+        stem = below(file, base).replace(os.sep, "/").removesuffix(".py")
         return (stem.removesuffix("/__init__") if top else stem).replace("/", ".")
+
+
+def below(file: str, folder: str) -> str:
+    """Return the path of a file from a folder above it; ``os.path.relpath`` of two paths that need no cleaning."""
+    return file[len(folder.rstrip(os.sep)) + 1 :]
 
 
 def _package_top(folder: str) -> str | None:

@@ -24,11 +24,12 @@ LINKS_OUT = "links out of the audited root; not followed"
 
 @dataclass(slots=True)
 class Selection:
-    """What one root gives, by names relative to it. ``targets``: for links inside the root, the file to read."""
+    """What one root gives, by names relative to it. ``files`` with what the file system says of each; ``targets``: for
+    links inside the root, the file to read."""
 
     top: str
     inside: tuple[str, ...]
-    files: set[str] = field(default_factory=set)
+    files: dict[str, os.stat_result] = field(default_factory=dict)
     targets: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, set[str]] = field(default_factory=dict)
@@ -74,46 +75,46 @@ class Selection:
     def consider(self, name: str) -> None:
         """Take the file ``name`` in if it is Python; judge links, folders and what is no file."""
         try:
-            mode = os.lstat(self.absolute(name)).st_mode
+            seen = os.lstat(self.absolute(name))
         except (FileNotFoundError, NotADirectoryError):
             return  # git lists what was deleted from the work tree
         except OSError as error:
             self.problems[name] = f"cannot be read: {(error.strerror or str(error)).lower()}"
             return
-        if stat.S_ISDIR(mode):
+        if stat.S_ISDIR(seen.st_mode):
             self.waiting.append(name)  # a repository of its own
-        elif stat.S_ISLNK(mode):
+        elif stat.S_ISLNK(seen.st_mode):
             self.consider_link(name)
         elif name.endswith(".py") and self.enters(os.path.dirname(name)):
-            self.take(name, mode)
+            self.take(name, seen)
 
-    def take(self, name: str, mode: int) -> None:
-        if stat.S_ISREG(mode):
-            self.files.add(name)
+    def take(self, name: str, seen: os.stat_result) -> None:
+        if stat.S_ISREG(seen.st_mode):
+            self.files[name] = seen
         else:
-            self.problems[name] = f"is {kind(mode)}, not a regular file; not read"
+            self.problems[name] = f"is {kind(seen.st_mode)}, not a regular file; not read"
 
     def consider_link(self, name: str, *, explicit: bool = False) -> None:
         """Follow a file link that stays inside; report one that leaves, loops or dangles; enter no folder link."""
         python = explicit or name.endswith(".py")
         try:
-            mode = os.stat(self.absolute(name)).st_mode
+            seen = os.stat(self.absolute(name))
         except OSError as error:
             if python:
                 loop = error.errno == errno.ELOOP
                 self.problems[name] = "is a link that points at itself" if loop else "is a link that leads nowhere"
             return
-        if stat.S_ISDIR(mode):
+        if stat.S_ISDIR(seen.st_mode):
             self.enters(name)
         elif python and self.enters(os.path.dirname(name)):
-            self._follow(name, mode)
+            self._follow(name, seen)
 
-    def _follow(self, name: str, mode: int) -> None:
+    def _follow(self, name: str, seen: os.stat_result) -> None:
         target = os.path.realpath(self.absolute(name))
         if not is_inside(target, self.inside):
             self.problems[name] = LINKS_OUT
             return
-        self.take(name, mode)
+        self.take(name, seen)
         self.targets[name] = target
 
 
@@ -129,11 +130,11 @@ def select_file(file: str, inside: Sequence[str]) -> Selection:
     """Select one file that the user named, whatever its name."""
     selection = Selection(os.path.dirname(file), tuple(inside))
     name = os.path.basename(file)
-    mode = os.lstat(file).st_mode
-    if stat.S_ISLNK(mode):
+    seen = os.lstat(file)
+    if stat.S_ISLNK(seen.st_mode):
         selection.consider_link(name, explicit=True)
     else:
-        selection.take(name, mode)
+        selection.take(name, seen)
     return selection
 
 

@@ -7,16 +7,18 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 
 from auditor.errors import UnreadableRoot, UsageError
 from auditor.source import reading
 from auditor.source.display import display
-from auditor.source.modules import ModuleNames
+from auditor.source.modules import ModuleNames, below
 from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, head_matches, megabytes, read_file, split_lines
 from auditor.source.roles import ROLES, role_teller
 from auditor.source.selection import Selection, select_file, select_folder
+from auditor.source.stamps import Stamps
 from auditor.source.words import WordIndex
 
 
@@ -31,13 +33,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a path lies: the file to open, its name as found, the root it came from and its path below that."""
+    """Where a path lies: the file to open, its name as found, the root it came from and its path below that; and what
+    the file system said of the file when it was found."""
 
     target: str
     file: str
     root: str
     relative: str
     reported: bool
+    seen: os.stat_result
 
 
 @dataclass(slots=True)
@@ -82,6 +86,24 @@ class SourceTree:
         """Everything that could not be read so far, in order."""
         return tuple(sorted(self._memory.problems))
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """The folders that the files lie in, those of extra roots as well."""
+        return tuple(sorted({place.root for place in self._places.values()}))
+
+    def shape(self) -> bytes:
+        """Return a digest of everything but contents: the files, their modules and roles, what could not be listed."""
+        rows = [f"{path}\0{self.module(path)}\0{self.role(path)}\0{self.reported(path)}" for path in self.files]
+        rows += [f"{one.path}\0{one.what}" for one in self.problems if one.path not in self._places]
+        return _digest("\n".join([str(self.limit), *rows]).encode("utf-8", "surrogateescape")).digest()
+
+    def digests(self, stamps: Stamps) -> tuple[str, ...]:
+        """Return the digest of each file, in order; only those are read whose stamps are not known."""
+        return tuple(
+            stamps.digest(place.target, place.seen, lambda path=path: self.digest(path))  # type: ignore[misc]
+            for path, place in ((path, self._places[path]) for path in self.files)
+        )
+
     def reported(self, path: str) -> bool:
         """Whether findings in this file are told; files of extra roots serve resolution only."""
         return self._places[path].reported
@@ -113,6 +135,13 @@ class SourceTree:
                 contents[path] = None
                 self._memory.problems.add(Problem(path, 1, str(reason)))
         return contents[path]
+
+    def changed(self, contents: Mapping[str, bytes]) -> SourceTree:
+        """Return the same tree with other contents for some of its files, as if they were written."""
+        kept = {path: data for path, data in self._memory.contents.items() if data is not None}
+        memory = _Memory(contents={**kept, **contents}, problems=set(self._memory.problems))
+        memory.size = sum(map(len, memory.contents.values()))  # type: ignore[arg-type]  # none of them is None
+        return replace(self, _memory=memory)
 
     def search(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether the file holds ``pattern``, also where it is too large to be read."""
@@ -154,8 +183,7 @@ class SourceTree:
     def _index_file(self) -> Path | None:
         if self._cache is None:
             return None
-        roots = sorted({place.root for place in self._places.values()})
-        return self._cache / f"{_hash(os.fsencode(os.pathsep.join(roots)))}.words"
+        return self._cache / f"{_hash(os.fsencode(os.pathsep.join(self.roots)))}.words"
 
 
 def open_tree(
@@ -200,12 +228,12 @@ class _Builder:
 
     def add(self, selection: Selection, root: str, prefix: str, *, reported: bool) -> None:
         """Give every selected file its path: ``prefix`` and its name."""
-        for name in selection.files:
+        for name, seen in selection.files.items():
             file = selection.absolute(name)
             if file not in self._seen:
                 self._seen.add(file)
                 target = selection.targets.get(name, file)
-                place = _Place(target, file, root, os.path.relpath(file, root).replace(os.sep, "/"), reported)
+                place = _Place(target, file, root, below(file, root).replace(os.sep, "/"), reported, seen)
                 self.places[_key(prefix, name)] = place
         self.problems.update(Problem(_key(prefix, name), 1, what) for name, what in selection.problems.items())
         for reason, names in selection.skipped.items():
@@ -308,9 +336,11 @@ def _key(prefix: str, name: str) -> str:
 
 
 def _hash(data: bytes) -> str:
-    from hashlib import blake2b
+    return _digest(data).hexdigest()
 
-    return blake2b(data, digest_size=16).hexdigest()
+
+def _digest(data: bytes) -> blake2b:
+    return blake2b(data, digest_size=16)
 
 
 def _require_known(roles: Mapping[str, tuple[str, ...]]) -> None:

@@ -8,7 +8,7 @@ so an index that an earlier run kept serves for everything that has not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from auditor.collector import no_collector
@@ -45,6 +45,12 @@ def words(data: bytes) -> set[bytes]:
     found = set(data.translate(_WORD_BYTES).split())
     found.update([part for word in found if not word.isascii() for part in _unicode_words(word)])
     return found
+
+
+def mentions(data: bytes, identifiers: Iterable[str]) -> frozenset[str]:
+    """Return those of ``identifiers`` that a content holds as a whole word, as ``WordIndex`` tells it."""
+    held = words(data)
+    return frozenset(name for name in identifiers if normalised(name) in held)
 
 
 def normalised(identifier: str) -> bytes:

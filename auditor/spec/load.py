@@ -9,7 +9,7 @@ from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.spec.folders import data
-from auditor.spec.model import EngineSpec, Uses
+from auditor.spec.model import EngineSpec, Graphs, Uses
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     ACCESSORS,
@@ -19,6 +19,7 @@ from auditor.spec.table import (
     ENGINE,
     ENTRIES,
     GATES,
+    GRAPHS,
     HOST_SIDE,
     IN_FLIGHT,
     KERNELS,
@@ -113,4 +114,5 @@ def _spec(reader: Reader, document: Mapping[str, object]) -> EngineSpec:
         entries=reader.rows(document, ENTRIES),
         assumptions=reader.rows(document, ASSUMPTIONS),
         uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
+        graphs=reader.one(document, GRAPHS, Graphs((), "", (), "")),
     )

@@ -51,10 +51,10 @@ def matches(name: str, groups: tuple[Names, ...]) -> Names | None:
 
 
 def seeds(spec: EngineSpec) -> frozenset[str]:
-    """List the literal identifiers that make a file worth a look: gates, their counters, arming calls, pools."""
+    """List the literal identifiers that make a file worth a look: gates, counters, arming calls, pools, graphs."""
     calls = {name for gate in spec.gates for name in (gate.method, gate.counter)} | {arm.method for arm in spec.arming}
     pools = {pattern for group in spec.pools for pattern in group.patterns}
-    return frozenset(calls | {pool for pool in pools if not _is_wild(pool)})
+    return frozenset(calls | set(spec.graphs.classes) | {pool for pool in pools if not _is_wild(pool)})
 
 
 @lru_cache(maxsize=64)

@@ -105,6 +105,18 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
+class Graphs:
+    """Captured device graphs. ``classes``: those whose objects record what runs in a ``with`` block begun with them;
+    ``replay``: their method that runs the record without Python; ``forwards``: calls (the end of the dotted expression)
+    that run the whole neural network, so that its layers read the pools, where the code hides which network it is."""
+
+    classes: tuple[str, ...]
+    replay: str
+    forwards: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSpec:
     """One rule pack, checked. ``origin`` is the file it came from, for display.
 
@@ -130,3 +142,4 @@ class EngineSpec:
     entries: tuple[EntryPoint, ...]
     assumptions: tuple[Assumption, ...]
     uses: Uses
+    graphs: Graphs

@@ -15,6 +15,7 @@ from auditor.spec.model import (
     Assumption,
     EntryPoint,
     GatePrimitive,
+    Graphs,
     InFlight,
     Kernel,
     Names,
@@ -233,10 +234,27 @@ USES = Table(
     ),
     many=False,
 )
+GRAPHS = Table(
+    "graphs",
+    Graphs,
+    "Captured device graphs: their replay runs no Python, so no wait that Python makes.",
+    (
+        Field("classes", listing(IDENTIFIER), "Classes whose objects record the with block that begins with them."),
+        Field("replay", IDENTIFIER, "Their method that runs the record.", default="replay"),
+        Field(
+            "forwards",
+            listing(QUALIFIED, may_be_empty=True),
+            "Calls, by the end of the dotted expression, that run the network where the code hides which it is.",
+            default=(),
+        ),
+        WHY,
+    ),
+    many=False,
+)
 
 TABLES: tuple[Table[object], ...] = (
     *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
-    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES),
+    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES, GRAPHS),
 )
 """Every table of a pack, in the order of the documentation."""
 

@@ -19,6 +19,7 @@ from auditor.triage.baseline import (
     pruned,
     to_json,
 )
+from auditor.triage.codec import decode, encode
 from auditor.triage.difference import (
     PROOF_LOST,
     Change,
@@ -36,6 +37,7 @@ from auditor.triage.report import (
     VERDICTS,
     Binding,
     Engine,
+    Fix,
     Gate,
     Report,
     ReportedFinding,
@@ -65,6 +67,7 @@ __all__ = [
     "Difference",
     "Engine",
     "Entry",
+    "Fix",
     "Gate",
     "Matrix",
     "Report",
@@ -80,7 +83,9 @@ __all__ = [
     "baseline_of",
     "changes",
     "compare",
+    "decode",
     "difference_of",
+    "encode",
     "entry_of",
     "explained",
     "fingerprint",

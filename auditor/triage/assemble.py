@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from auditor.checks import Finding
-from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict, readable
-from auditor.gating import Gate as HeldGate
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
+from auditor.triage.report import Binding, Fix, Gate, ReportedFinding, Scenario, Site, Step
 
-EXECUTION = ("eager", "load-possible")
-"""Mode and phase of everything, as long as no entry point of a pack says otherwise."""
+if TYPE_CHECKING:  # a report that was kept is read without the rooms that make one
+    from auditor.checks import Finding
+    from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict
+    from auditor.gating import Gate as HeldGate
+
+LOAD_POSSIBLE = "load-possible"
+"""The phase of everything that is judged: where no load can be in flight, a read is exempt."""
 
 
 def assemble_sites(judgement: Judgement, findings: Sequence[Finding], role: Callable[[str], str]) -> tuple[Site, ...]:
@@ -51,7 +54,7 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
     """Bindings of equal verdict, method and gates are one."""
     groups: dict[tuple[object, ...], list[BindingVerdict]] = {}
     for one in bindings:
-        groups.setdefault((one.verdict, one.reason, one.method, one.gates), []).append(one)
+        groups.setdefault((one.verdict, one.reason, one.method, one.mode, one.gates), []).append(one)
     for members in groups.values():
         first = members[0]
         need = first.need
@@ -59,8 +62,8 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
             classes=tuple(sorted({name for one in members for name in one.classes})),
             objects=tuple(sorted({str(one.object) for one in members if one.object is not None and one.object.line})),
             method=first.method,
-            mode=EXECUTION[0],
-            phase=EXECUTION[1],
+            mode=first.mode,
+            phase=LOAD_POSSIBLE,
             scenario=_scenario(judgement, first),
             feasible="flow",
             when=(),
@@ -83,6 +86,8 @@ def _scenario(judgement: Judgement, one: BindingVerdict) -> str:
 
 
 def _gate(judgement: Judgement, gate: HeldGate, why: str) -> Gate:
+    from auditor.gating import readable
+
     owners = sorted(gate.owners or (), key=repr)
     on = ", ".join(dict.fromkeys(one.cls.rpartition(".")[2] for one in owners)) or "the counter itself"
     armed = (
@@ -105,18 +110,18 @@ def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:
     return tuple(Step(hop.place.path, hop.place.line, hop.what, hop.place.function) for hop in hops)
 
 
-def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
-    """Findings in order, each with its fingerprint."""
+def assemble_findings(findings: Sequence[Finding], fixes: Sequence[Fix | str]) -> tuple[ReportedFinding, ...]:
+    """Findings in order, each with its fingerprint and its fix (or why there is none)."""
     seen: Counter[tuple[str, ...]] = Counter()
     made: list[ReportedFinding] = []
-    for one in findings:
+    for one, fix in zip(findings, fixes, strict=True):
         identity = (one.check, one.function, one.cls, one.buffer)
         seen[identity] += 1
-        made.append(_finding(one, fingerprint(*identity, str(seen[identity]))))
+        made.append(_finding(one, fingerprint(*identity, str(seen[identity])), fix))
     return tuple(made)
 
 
-def _finding(one: Finding, mark: str) -> ReportedFinding:
+def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
     origin = one.witness[-1].place if one.witness else one.place
     related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
     return ReportedFinding(
@@ -134,15 +139,16 @@ def _finding(one: Finding, mark: str) -> ReportedFinding:
         class_=one.cls,
         method=one.method,
         buffer=one.buffer,
-        executions=(f"{EXECUTION[0]}/{EXECUTION[1]}",),
+        executions=(f"{one.mode}/{LOAD_POSSIBLE}",),
         sites=tuple(site_id(place) for place in one.sites),
         status="new",
         confirmation=None,
         witness=steps(one.witness),
         related=related,
-        fix=None,
+        fix=None if isinstance(fix, str) else fix,
         hints=one.hints,
         classes=one.classes,
+        unfixed=fix if isinstance(fix, str) else "",
     )
 
 

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from operator import attrgetter
 from typing import Any
 
-from auditor.checks import SEVERITIES
 from auditor.errors import AuditError
+from auditor.scales import SEVERITIES
 from auditor.triage.report import Report, ReportedFinding
 
 SCHEMA = "baseline-v1"

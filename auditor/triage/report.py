@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from auditor.checks import CONFIDENCES, SEVERITIES
+from auditor.scales import CONFIDENCES, SEVERITIES
 
 VERDICTS = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first: the verdict of a site is the first of these that one of its bindings has."""
@@ -78,10 +78,24 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
+class Fix:
+    """A change in one place that adds the missing gate: ``text`` (lines, without the last line end) in place of the
+    lines ``line`` to ``end_line``. ``gate`` is the statement that it adds, ``like`` (``path:line``) the wait that it
+    follows. Nobody has audited the changed tree yet: ``bufgate fix`` does."""
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    gate: str
+    like: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
     advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` are
-    those of the objects that it concerns."""
+    those of the objects that it concerns; ``unfixed`` says why there is no ``fix``."""
 
     check: str
     severity: str
@@ -103,10 +117,11 @@ class ReportedFinding:
     confirmation: str | None
     witness: tuple[Step, ...]
     related: tuple[Step, ...]
-    fix: dict[str, str] | None
+    fix: Fix | None
     hints: tuple[str, ...] = ()
     justification: str = ""
     classes: tuple[str, ...] = ()
+    unfixed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from auditor.checks import CHECKS
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.report import ReportedFinding, ordered
 
@@ -131,6 +130,8 @@ def _understood(written: Suppression) -> Suppression:
 
 
 def _checks(listed: str | None, faults: list[str]) -> Iterator[str]:
+    from auditor.checks import CHECKS
+
     known = [check.id for check in CHECKS]
     names = [name.strip() for name in (listed or "").split(",") if name.strip()]
     if not names:

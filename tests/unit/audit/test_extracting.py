@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from auditor.audit.extracting import FactsOf, facts_store, key
+from auditor.audit.extracting import FactsOf, key
+from auditor.audit.kept import kept_store
 from auditor.extract import Extractor, Source, extract
 from auditor.facts import encode
 from tests.e2e.process import ENGINE
@@ -36,7 +37,7 @@ def run(folder: Path | None, sources: Sequence[Source] = SOURCES) -> tuple[list[
     """What was extracted, and the remarks; the facts are those of the sources."""
     extractor = Counting()
     remarks: list[str] = []
-    with facts_store(folder, remarks.append) as store:
+    with kept_store(folder, remarks.append) as store:
         assert list(FactsOf(extractor, store)(sources)) == [extract(*one) for one in sources]
     return extractor.asked, remarks
 
@@ -58,7 +59,7 @@ def test_without_a_folder_everything_is_extracted_each_time():
 
 
 def test_bytes_that_are_no_facts_are_a_miss(tmp_path):
-    with facts_store(tmp_path, pytest.fail) as store:
+    with kept_store(tmp_path, pytest.fail) as store:
         store.keep({key(one): b"[0]" for one in SOURCES})
     assert run(tmp_path) == (["a.py", "b.py", "c/__init__.py"], [])
 

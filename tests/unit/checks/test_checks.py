@@ -64,8 +64,21 @@ def serve(layer_id, q):
     Controller(pool)
     return q @ pool.get_key_buffer(layer_id)
 """
+REPLAYED = """
+class Runner:
+    def __init__(self):
+        self.pool = KeyPool(4)
+        Controller(self.pool)
+        self.graph = torch.cuda.CUDAGraph()
+    def capture(self, layer_id, q):
+        with torch.cuda.graph(self.graph):
+            self.out = q @ self.pool.get_key_buffer(layer_id)
+    def replay(self):
+        self.graph.replay()
+"""
 
 BAD = {
+    "replay-skips-gate": (GATED, REPLAYED),
     "buffer-escape": (READ, KEPT),
     "bypassed-owner": (GATED, RAW),
     "override-drops-gate": (GATED, OVERRIDE),
@@ -92,6 +105,13 @@ BAD = {
     "ungated-access": (READ, SERVE),
 }
 OK = {
+    "replay-skips-gate": (
+        GATED,
+        REPLAYED.replace(
+            "self.graph.replay()",
+            "self.pool.layer_transfer_counter.wait_until(self.pool.layer_num - 1)\n        self.graph.replay()",
+        ),
+    ),
     "buffer-escape": (GATED, KEPT),
     "bypassed-owner": (GATED, RAW.replace("return", "pool.layer_transfer_counter.wait_until(layer_id)\n    return")),
     "override-drops-gate": (GATED, OVERRIDE.replace("return self.k", WAITS + "\n        return self.k")),
@@ -275,10 +295,16 @@ def test_two_readers_that_go_round_are_two() -> None:
     assert {one.function for one in told(GATED, code).findings} == {"m.serve", "m.other"}
 
 
+def test_an_edge_that_is_missing_for_a_read_and_for_a_keeper_is_told_once() -> None:
+    keeper = "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n"
+    (one,) = told(READ, SERVE + keeper).findings
+    assert (one.check, one.severity, len(one.sites)) == ("ungated-access", "error", 3)
+
+
 def test_findings_stand_worst_first() -> None:
     code = (
         SERVE
-        + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.get_key_buffer(layer_id)\n"
+        + "\ndef kept(layer_id, x):\n    pool = KeyPool(4)\n    Controller(pool)\n    x.kept = pool.k_buffer[layer_id]\n"
         + (
             "\nclass Idle(KVCache):\n    def get_key_buffer(self, layer_id):\n        return self.k_buffer[layer_id]\n"
             "\ndef idle(layer_id, q):\n    return q @ Idle(4).get_key_buffer(layer_id)\n"

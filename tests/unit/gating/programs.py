@@ -10,9 +10,11 @@ from textwrap import dedent, indent
 from auditor.callgraph import CallGraph, freeze
 from auditor.checks import Finding, check
 from auditor.extract import extract
+from auditor.fix import Proposer
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
 from auditor.link import Hierarchy, Linker, link_on_demand
 from auditor.spec import EngineSpec, find_pack, matcher
+from auditor.triage import ReportedFinding, assemble_findings
 
 ENGINE = """
 import torch
@@ -166,3 +168,11 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
 def answer(pool: str, code: str = SERVE, mark: str = "here") -> str:
     """What the marked line of an engine with this pool is."""
     return judged(engine(pool, code)).answer(mark)
+
+
+def reported(sources: Mapping[str, str] | str) -> list[ReportedFinding]:
+    """The findings as a report has them, with their fixes."""
+    found = judged(sources)
+    proposer = Proposer(lambda path: found.texts[path].replace("\r\n", "\n").split("\n"))
+    fixes = [one.remedy if isinstance(one.remedy, str) else proposer.fix(one.remedy) for one in found.findings]
+    return list(assemble_findings(found.findings, fixes))

@@ -1,0 +1,101 @@
+"""What is kept between runs, and what it is the answer to."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+
+import auditor
+from auditor.audit.options import Options
+from auditor.source import SourceTree, Stamps
+from auditor.spec import data
+from auditor.store import Store
+
+_NO_PACK = b""
+
+
+@contextmanager
+def kept_store(folder: Path | None, remark: Callable[[str], None]) -> Iterator[Store]:
+    """Open what is kept in a cache folder; without one nothing is found and nothing kept."""
+    store = Store(folder / "facts.sqlite3" if folder is not None else None)
+    try:
+        yield store
+    finally:
+        store.close()
+        if store.trouble:
+            remark(store.trouble)
+
+
+def asked(options: Options) -> bytes:
+    """A digest of everything but the tree that decides what an audit says."""
+    digest = blake2b(code_digest(""), digest_size=32)
+    built_in = sorted(
+        (file for file in data("rules").iterdir() if file.name.endswith(".toml")), key=lambda one: one.name
+    )
+    named = [Path(options.engine)] if options.engine and options.engine.endswith(".toml") else []
+    packs = [file.read_bytes() for file in built_in] + [_content(file) for file in (*options.rules, *named)]
+    words = [options.engine or "", str(options.assumptions), *(file.as_posix() for file in options.rules)]
+    for part in (*packs, *(word.encode("utf-8", "surrogateescape") for word in words)):
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.digest()
+
+
+def _content(file: Path) -> bytes:
+    """A pack that cannot be read is a fault that the audit tells: it has no answer that could be kept."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return _NO_PACK
+
+
+@functools.cache
+def code_digest(*rooms: str) -> bytes:
+    """A digest of our code in some rooms ("" is all of it), the parser and the language."""
+    digest = blake2b(f"{sys.version_info[:3]} {_parser()}".encode(), digest_size=32)
+    home = Path(auditor.__file__).parent
+    for file in sorted({path for room in rooms for path in (home / room).rglob("*.py")}):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(home)} {len(content)} ".encode() + content)
+    return digest.digest()
+
+
+def _parser() -> str:
+    """The version of LibCST, told without importing it."""
+    found = find_spec("libcst")
+    folders = Path(found.origin).parent.parent.glob("libcst-*.dist-info") if found and found.origin else ()
+    names = sorted(folder.name for folder in folders)
+    if names:
+        return " ".join(names)
+    from importlib.metadata import version  # slow to import; an installation without such a folder is rare
+
+    return version("libcst")
+
+
+class WorkTree:
+    """A tree as the subject of an answer; what its files looked like is kept from run to run."""
+
+    def __init__(self, tree: SourceTree, store: Store) -> None:
+        self._tree = tree
+        self._store = store
+        self._stamped = blake2b("\n".join(tree.roots).encode("utf-8", "surrogateescape"), digest_size=20).digest()
+
+    def shape(self) -> bytes:
+        return self._tree.shape()
+
+    def names(self) -> Sequence[str]:
+        return self._tree.files
+
+    def digests(self) -> Sequence[str]:
+        stamps = Stamps(self._store.get([self._stamped]).get(self._stamped, b""))
+        digests = self._tree.digests(stamps)
+        if stamps.changed:
+            self._store.keep({self._stamped: stamps.encoded()})
+        return digests
+
+    def content(self, name: str) -> bytes | None:
+        return self._tree.read(name)

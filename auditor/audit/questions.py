@@ -1,0 +1,100 @@
+"""What an audit asks of a file before it reads it: told from the bytes, generously.
+
+Of the files that are not read an answer is all that an audit knows. A file that has changed and still gives the same
+answer changes no report.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+
+STORED, CALLED, VALUE = "attributes", "functions", "classes"
+"""What can be done with a name: put something into it, call it, use it as a value. Named as in ``Needs``."""
+
+_PATTERNS = {
+    STORED: (
+        rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b"""
+        rb"""|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
+    ),
+    CALLED: rb"""(?<!def )\bNAME\s*\(|\bpartial\(\s*[\w.]*\bNAME\b|["']NAME["']""",
+    VALUE: (
+        rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
+        rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
+    ),
+}
+_NEAR = 300
+"""Bytes before and after a name that say what is done with it."""
+
+
+def uses(name: str, content: bytes) -> tuple[str, ...]:
+    """What is done with a name in a file."""
+    near = b"\n".join(_around(content, name.encode()))
+    return tuple(use for use in _PATTERNS if _pattern(use, name).search(near))
+
+
+@functools.cache
+def _pattern(use: str, name: str) -> re.Pattern[bytes]:
+    return re.compile(_PATTERNS[use].replace(b"NAME", re.escape(name.encode())))
+
+
+def _around(content: bytes, name: bytes) -> Iterator[bytes]:
+    """The whole lines near each mention of ``name``; where they overlap, as one."""
+    start = end = 0
+    at = content.find(name)
+    while at >= 0:
+        begin = content.rfind(b"\n", 0, max(0, at - _NEAR)) + 1
+        if begin > end:
+            yield content[start:end]
+            start = begin
+        end = content.find(b"\n", at + len(name) + _NEAR)
+        if end < 0:
+            break
+        at = content.find(name, at + 1)
+    yield content[start:] if end < 0 else content[start:end]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What files are chosen by that mention a pool, gate or accessor: ``needles`` of which they hold one, and a pattern
+    of whole identifiers."""
+
+    needles: tuple[bytes, ...]
+    pattern: re.Pattern[bytes]
+
+    def in_(self, content: bytes) -> bool:
+        """Whether some bytes hold it."""
+        return any(one in content for one in self.needles) and bool(self.pattern.search(content))
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """All that was asked in one audit.
+
+    ``whole`` are identifiers that matter when one file holds all of a group; ``names`` those of which it matters what
+    is done with them in product code, by use; ``vocabulary`` chooses files of product code that are read.
+    """
+
+    whole: tuple[tuple[str, ...], ...]
+    names: dict[str, frozenset[str]]
+    vocabulary: Vocabulary
+
+    def identifiers(self) -> frozenset[str]:
+        """Every identifier that is asked for."""
+        return frozenset().union(*self.whole, *self.names.values())
+
+    def answer(
+        self, content: bytes, mentioned: Collection[str], used: Callable[[str], Collection[str]], *, product: bool
+    ) -> str:
+        """What a file says: a digest. ``mentioned`` are the identifiers among those asked for that it holds, ``used``
+        tells what is done with one."""
+        said = [" ".join(group) for group in self.whole if all(name in mentioned for name in group)]
+        if product:
+            said += ["vocabulary"] * self.vocabulary.in_(content)
+            for name in sorted(mentioned):
+                asked = [use for use in self.names if name in self.names[use]]
+                said += [f"{use} {name}" for use in (used(name) if asked else ()) if use in asked]
+        return blake2b("\n".join(said).encode(), digest_size=8).hexdigest()
