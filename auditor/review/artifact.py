@@ -14,7 +14,7 @@ from typing import Any
 from auditor.errors import AuditError
 from auditor.review.conforms import faults
 from auditor.spec import data
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 
 SCHEMA = "review-v1"
 LARGEST = 4 * 1024 * 1024
@@ -30,7 +30,8 @@ class ArtifactError(AuditError):
 @dataclass(frozen=True, slots=True)
 class Introduced:
     """A finding that is in the head and not in the merge base. ``status``: ``new`` or ``suppressed``, then with its
-    ``justification``. ``gates`` are those that its sites had before, by their places in the merge base."""
+    ``justification``. ``gates`` are those that its sites had before, by their places in the merge base. ``fix`` is not
+    in the file: whoever wrote it could put code there that people take over with one click."""
 
     fingerprint: str
     check: str
@@ -46,6 +47,7 @@ class Introduced:
     witness: tuple[Step, ...]
     gates: tuple[Step, ...]
     hints: tuple[str, ...]
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Artifact:
 
 def to_json(artifact: Artifact) -> str:
     """Write an artifact, cut to the limits of its schema; one finding a line."""
-    introduced = _fitting(_document(asdict(_shortened(one))) for one in artifact.introduced[:MOST])
+    introduced = _fitting(_finding(one) for one in artifact.introduced[:MOST])
     left_out = artifact.left_out + len(artifact.introduced) - len(introduced)
     head: dict[str, Any] = {
         "schema": SCHEMA,
@@ -94,6 +96,12 @@ def to_json(artifact: Artifact) -> str:
     lines.append(f'"introduced": {_rows(introduced)}')
     lines.append(f'"fixed": {_rows(_fitting(_document(asdict(one)) for one in artifact.fixed[:MOST]))}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _finding(one: Introduced) -> Any:
+    row = asdict(_shortened(one))
+    del row["fix"]
+    return _document(row)
 
 
 def _shortened(one: Introduced) -> Introduced:

@@ -92,6 +92,7 @@ def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Intr
         witness=one.witness or one.related,
         gates=tuple(dict.fromkeys(step for site in one.sites for step in lost.get(site, ()))),
         hints=one.hints,
+        fix=one.fix,
     )
 
 

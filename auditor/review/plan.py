@@ -148,10 +148,10 @@ class _Desk:
         return (closed + live)[-1] if own else None
 
     def _post(self, finding: Introduced, spot: Anchor) -> Iterator[Write]:
-        text = wording.told(finding, self.artifact, self.links)
+        text = wording.told(finding, self.artifact, self.links, suggested=spot.what == "fix")
         body = self.marks.put(self._mark(finding, OPEN), text)
         if spot.line:
-            self._inline.append(Inline(finding.fingerprint, spot.path, spot.line, spot.side, body))
+            self._inline.append(Inline(finding.fingerprint, spot.path, spot.line, spot.side, body, spot.start))
         else:
             yield PostOnFile(self.pull.head, finding.fingerprint, spot.path, body)
 

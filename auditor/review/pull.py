@@ -76,13 +76,15 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A comment on a line of the diff. ``side``: of the old file (``LEFT``) or of the new one."""
+    """A comment on a line of the diff, or on the lines from ``start`` to it. ``side``: of the old file (``LEFT``) or of
+    the new one."""
 
     fingerprint: str
     path: str
     line: int
     side: str
     body: str
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

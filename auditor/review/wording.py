@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from auditor import render
 from auditor.render import clean, count, prose, short
 from auditor.review.artifact import Artifact, Introduced
 from auditor.review.policy import Policy
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 
 LIMIT = 60_000
 """Characters of a text; hosts take 65,535."""
@@ -41,8 +42,8 @@ class Links:
 # ---------------------------------------------------------------- a finding
 
 
-def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool = False) -> str:
-    """Say what is wrong, where it is read, and the path that leads there."""
+def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool = False, suggested: bool = False) -> str:
+    """Say what is wrong, where it is read, and the path that leads there; ``suggested``: with the fix."""
     head = [_title(finding)]
     if again:
         head += ["", f"It is back since {_commit(artifact.head)}."]
@@ -60,8 +61,21 @@ def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool =
     begin = ["", f"<details><summary>The path: {count(len(steps), 'step')}</summary>", ""] if steps else []
     end = ["", "</details>"] if steps else []
     head = _within(head, LIMIT // 2)
+    if suggested and finding.fix is not None:
+        head += _suggestion(finding.fix)
     steps = _within(steps, LIMIT // 3)
     return "\n".join([*head, *begin, *steps, *end, *foot])
+
+
+def _suggestion(fix: Fix) -> list[str]:
+    """A block that the host offers to take over; none for a text with characters that do not show what they are."""
+    lines = fix.text.split("\n")
+    if len(fix.text) > _MARGIN * 4 or any(clean(line) != line.replace("\t", "\\t") for line in lines):
+        return []
+    longest = max((len(run) for run in re.findall("`+", fix.text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    like = f"As at {code(fix.like)}; nobody has run or audited it yet:"
+    return ["", like, "", f"{fence}suggestion", *lines, fence]
 
 
 def closed(text: str, because: str) -> str:

@@ -87,6 +87,7 @@ def test_the_life_of_a_pull_request(hub):
     assert [(one.path, one.side) for one in hub.double.comments] == [(ROUTER, "RIGHT")] * 4
     assert "RouterPool.get_key_buffer" in hub.double.comments[0].body
     assert "before, this waited" in hub.double.comments[0].body
+    assert f"```suggestion\r\n{WAIT.rstrip()}\r\n" in hub.double.comments[0].body
     writes = hub.double.writes
     assert hub.review().exit == 1
     assert hub.double.writes == writes, "the same again writes nothing"
@@ -138,7 +139,7 @@ def test_a_token_that_may_only_read(hub):
 def test_what_github_does_not_show_of_a_diff_is_read_from_the_clone(hub):
     hub.double.too_large = True
     hub.review()
-    assert [one.line for one in hub.double.comments] == [43, 43, 46, 46]
+    assert [one.line for one in hub.double.comments] == [42, 42, 46, 46]
 
 
 def test_without_a_clone_a_finding_is_told_on_its_file(hub):

@@ -327,6 +327,10 @@ class Double:
         lines = [line for line in self._lines(one["path"]) if (line.side, line.number) == (one["side"], one["line"])]
         if not lines:
             raise Refused(422, "Line could not be resolved")
+        if "start_line" in one:
+            near = {line.number for line in self._lines(one["path"]) if line.hunk == lines[0].hunk}
+            if not one["start_line"] < one["line"] or one["start_line"] not in near:
+                raise Refused(422, "start line must precede the end line, in the same hunk")
         return ReviewComment(
             self._id(), BOT, self._body(one["body"]), one["path"], one["side"], one["line"], lines[0].text
         )

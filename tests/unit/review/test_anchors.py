@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from auditor.review.anchors import Anchor, anchor
 from auditor.review.hunks import Hunks, hunks
 from auditor.review.pull import LEFT, RIGHT, ChangedFile, by_path
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 from tests.review.stage import DELETION, FAR, PATCH, POOL, READER, finding
 
 FILES = by_path([ChangedFile(READER, READER, hunks(PATCH)), ChangedFile(POOL, POOL, hunks(DELETION))])
@@ -76,3 +76,19 @@ def test_a_gate_of_a_file_that_was_renamed() -> None:
 def test_a_file_whose_lines_are_not_known() -> None:
     files = by_path([ChangedFile(READER, READER, None)])
     assert anchor(finding(), files) == Anchor(READER, 0, RIGHT, "file")
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "changes", "expected"),
+    [
+        (9, 11, {}, Anchor(READER, 11, RIGHT, "fix", 9)),
+        (9, 13, {}, Anchor(READER, 10, RIGHT, "reader")),
+        (9, 9, {"line": 99, "witness": ()}, Anchor(POOL, 31, LEFT, "lost gate")),
+    ],
+)
+def test_the_lines_of_a_fix_where_the_diff_has_them(
+    first: int, last: int, changes: dict[str, Any], expected: Anchor
+) -> None:
+    """Only the host's own view of the diff makes a line one that can be replaced."""
+    fix = Fix(READER, first, last, "x", "x", "a.py:1")
+    assert anchor(finding(fix=fix, **changes), FILES) == expected

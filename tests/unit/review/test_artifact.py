@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from auditor.review import LARGEST, ArtifactError, artifact_of, from_json, to_json
 from auditor.review.conforms import faults
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 from tests.review.stage import GONE, artifact, finding
 from tests.unit.render import sample
 
@@ -32,6 +32,13 @@ def test_written_and_read_is_the_same() -> None:
     text = to_json(RICH)
     assert list(VALIDATOR.iter_errors(json.loads(text))) == []
     assert from_json(text.encode(), "a") == RICH
+
+
+def test_a_fix_stays_behind() -> None:
+    """Code from a file that a stranger may have written is never offered to be taken over."""
+    told = artifact(finding(fix=Fix("a.py", 1, 1, "import os", "import os", "a.py:1")))
+    assert "import os" not in to_json(told)
+    assert from_json(to_json(told).encode(), "a").introduced[0].fix is None
 
 
 def test_what_is_too_long_is_cut_and_counted() -> None:

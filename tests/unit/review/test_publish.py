@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from auditor.review import CLOSED, PUBLISHED, READ_ONLY, SUPERSEDED, HostError, Policy
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 from tests.review.contracts import FLAVOURS
 from tests.review.double import Fault
 from tests.review.stage import (
@@ -94,6 +94,14 @@ def test_a_closed_pull_request_is_left_alone(hub):
 
 
 # ---------------------------------------------------------------- where
+
+
+@pytest.mark.parametrize(("first", "last"), [(10, 10), (9, 11)])
+def test_a_fix_is_offered_on_the_lines_that_it_replaces(hub, first, last):
+    hub.publish(artifact(finding(fix=Fix(READER, first, last, "    pool.wait(layer)", "pool.wait(layer)", "x.py:1"))))
+    (comment,) = hub.double.comments
+    assert comment.line == last
+    assert "```suggestion\r\n    pool.wait(layer)\r\n```" in comment.body
 
 
 def test_a_deleted_gate_is_where_a_reader_outside_of_the_diff_is_told(hub):

@@ -6,17 +6,18 @@ import re
 from dataclasses import replace
 
 import cmarkgfm
+import pytest
 from cmarkgfm.cmark import Options
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from auditor.review import Policy, wording
 from auditor.review.marks import Mark, Marks
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 from tests.review.stage import GONE, HEAD, LINKS, artifact, finding
 
 OURS = {"s", "del", "p", "strong", "a", "code", "ul", "ol", "li", "details", "summary", "sub", "h2"} | {
-    *("table", "thead", "tbody", "tr", "th", "td")
+    *("table", "thead", "tbody", "tr", "th", "td", "pre")
 }
 """Elements that our own Markdown makes."""
 HOST = "https://github.example/"
@@ -102,3 +103,28 @@ def test_workflow_commands_are_ten_of_a_level_and_one_line_each() -> None:
     lines = list(wording.commands(told))
     assert [line.split(" ")[0] for line in lines] == ["::error"] * 10 + ["::warning"]
     assert not any("\n" in line for line in lines)
+
+
+def suggestion(text: str) -> str:
+    told = artifact(finding(fix=Fix("a.py", 3, 3, text, "wait()", "b.py:9")))
+    return wording.told(told.introduced[0], told, LINKS, suggested=True)
+
+
+def test_a_fix_is_a_block_that_can_be_taken_over() -> None:
+    assert "\n```suggestion\n\twait()\n    return x\n```\n" in suggestion("\twait()\n    return x")
+    assert "\n````suggestion\nx = '''```'''\n````\n" in suggestion("x = '''```'''")
+
+
+@pytest.mark.parametrize("text", ["x = 1  # \u202e", "a\x0bb", "y" * 9000])
+def test_a_fix_that_does_not_show_what_it_is_is_none(text: str) -> None:
+    assert "suggestion" not in suggestion(text)
+
+
+@given(hostile)
+def test_a_fix_does_not_end_its_block(text: str) -> None:
+    """What is in a block of code is neither markup nor a mention; what comes after it is ours."""
+    html = shown(suggestion(text))
+    assume("<pre" in html)
+    before, block, after = re.split(r"(?s)(<pre.*</pre>)", html)
+    assert (block.count("<pre"), block.count("<details>"), after.count("<details>")) == (1, 0, 1)
+    assert "@ada" not in before + after
