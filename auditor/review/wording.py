@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -39,32 +39,42 @@ class Links:
         return f"[{shown}]({self.server}/{self.repository}/blob/{commit}/{where}{f'#L{line}' if line else ''})"
 
 
-# ---------------------------------------------------------------- a finding
+# ---------------------------------------------------------------- a comment
 
 
-def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool = False, suggested: bool = False) -> str:
-    """Say what is wrong, where it is read, and the path that leads there; ``suggested``: with the fix."""
-    head = [_title(finding)]
-    if again:
-        head += ["", f"It is back since {_commit(artifact.head)}."]
-    head += ["", f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."]
-    for step in finding.gates:
-        what = "before, this waited" if step.function else "the gate was"
-        head.append(f"- {what}: {_step(step, artifact.base, links)}")
-    head += [f"- {_prose(hint)}" for hint in finding.hints if not hint.startswith("lost gate")]
+def told(
+    findings: Sequence[Introduced], artifact: Artifact, links: Links, *, again: bool = False, suggested: bool = False
+) -> str:
+    """Say what is wrong, where it is read, and the path that leads there, of the first finding; name the others.
+
+    Args:
+        again: it was closed before.
+        suggested: the comment stands on the lines that the fix replaces.
+    """
+    first, *others = findings
+    back = ["", f"It is back since {_commit(artifact.head)}."] if again else []
+    head = [_title(first), *back, "", *_where(first, artifact, links)]
+    for one in others:
+        head += ["", _title(one), "", *_where(one, artifact, links)]
+    marks = ", ".join(code(one.fingerprint) for one in findings[:_SHOWN])
     foot = [
         "",
-        f"<sub>{finding.confidence} confidence · fingerprint {code(finding.fingerprint)} · "
-        f"{code(f'bufgate explain {finding.check}')} says more</sub>",
+        f"<sub>{first.confidence} confidence · fingerprint {marks} · "
+        f"{code(f'bufgate explain {first.check}')} says more</sub>",
     ]
-    steps = [f"1. {_step(step, artifact.head, links)}" for step in finding.witness]
+    steps = [f"1. {_step(step, artifact.head, links)}" for step in first.witness]
     begin = ["", f"<details><summary>The path: {count(len(steps), 'step')}</summary>", ""] if steps else []
     end = ["", "</details>"] if steps else []
-    head = _within(head, LIMIT // 2)
-    if suggested and finding.fix is not None:
-        head += _suggestion(finding.fix)
-    steps = _within(steps, LIMIT // 3)
-    return "\n".join([*head, *begin, *steps, *end, *foot])
+    suggestion = _suggestion(first.fix) if suggested and first.fix else []
+    return "\n".join([*_within(head, LIMIT // 2), *suggestion, *begin, *_within(steps, LIMIT // 3), *end, *foot])
+
+
+def _where(finding: Introduced, artifact: Artifact, links: Links) -> Iterator[str]:
+    yield f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."
+    for step in finding.gates:
+        what = "before, this waited" if step.function else "the gate was"
+        yield f"- {what}: {_step(step, artifact.base, links)}"
+    yield from (f"- {_prose(hint)}" for hint in finding.hints if not hint.startswith("lost gate"))
 
 
 def _suggestion(fix: Fix) -> list[str]:
@@ -88,8 +98,9 @@ def fixed(head: str) -> str:
     return f"Fixed in {_commit(head)}."
 
 
-def suppressed(finding: Introduced) -> str:
-    return f"Suppressed: {_prose(finding.justification)}"
+def suppressed(findings: Iterable[Introduced]) -> str:
+    reasons = dict.fromkeys(one.justification for one in findings)
+    return f"Suppressed: {'; '.join(map(_prose, reasons))}"
 
 
 def moved() -> str:

@@ -60,7 +60,7 @@ def test_a_comment_obeys_nobody(one: str, other: str, third: str) -> None:
             gates=(Step(other, 2, third, one),),
         )
     )
-    text = wording.told(told.introduced[0], told, LINKS)
+    text = wording.told(told.introduced, told, LINKS)
     obeys_nobody(text)
     obeys_nobody(wording.closed(text, wording.fixed(HEAD)))
     body = Marks("x").put(Mark("finding"), text)
@@ -84,7 +84,7 @@ def test_texts_end_before_the_limits_of_hosts() -> None:
     long = "*" * 3000
     steps = tuple(Step(long, n, long, long) for n in range(60))
     many = artifact(*(finding(n, message=long, witness=steps, hints=(long,) * 60) for n in range(900)), coverage=long)
-    told = wording.told(many.introduced[0], many, LINKS)
+    told = wording.told(many.introduced, many, LINKS)
     summary = wording.summary(many, Policy(), LINKS, {})
     assert max(len(told), len(wording.closed(told, "x")), len(summary)) < 65_000
     assert re.search(r"… and \d+ more lines", told)
@@ -107,7 +107,7 @@ def test_workflow_commands_are_ten_of_a_level_and_one_line_each() -> None:
 
 def suggestion(text: str) -> str:
     told = artifact(finding(fix=Fix("a.py", 3, 3, text, "wait()", "b.py:9")))
-    return wording.told(told.introduced[0], told, LINKS, suggested=True)
+    return wording.told(told.introduced, told, LINKS, suggested=True)
 
 
 def test_a_fix_is_a_block_that_can_be_taken_over() -> None:
