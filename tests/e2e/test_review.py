@@ -166,6 +166,7 @@ def test_collect_then_publish(hub):
     assert (done.exit, done.stdout) == (1, "")
     assert "4 findings introduced" in done.stderr
     assert hub.double.log == [], "collect asks nobody"
+    assert "4 findings introduced" in hub.step_summary()
     done = hub.publish()
     assert (done.exit, len(hub.double.comments)) == (0, 2), done.stderr
     assert hub.publish().exit == 0
@@ -189,7 +190,7 @@ def test_limits_are_those_of_the_base(hub):
     hub.repository.write("bufgate.toml", 'fail-on = "never"\n')
     hub.repository.commit("Do not fail")
     pushed(hub.double, hub.repository)
-    hub.collect()
+    assert hub.collect().exit == 1
     hub.publish()
     assert hub.double.checks[0].body["conclusion"] == "failure"
     hub.double.contents["bufgate.toml"] = 'fail-on = "never"\n'
