@@ -77,6 +77,7 @@ def _lost(changed: Iterable[Change]) -> dict[str, tuple[Step, ...]]:
 
 
 def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Introduced:
+    gates = [step for site in one.sites for step in lost.get(site, ())]
     return Introduced(
         fingerprint=one.fingerprint,
         check=one.check,
@@ -90,7 +91,7 @@ def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Intr
         status=one.status,
         justification=one.justification,
         witness=one.witness or one.related,
-        gates=tuple(dict.fromkeys(step for site in one.sites for step in lost.get(site, ()))),
+        gates=tuple({(step.path, step.line): step for step in reversed(gates)}.values())[::-1],
         hints=one.hints,
         fix=one.fix,
     )

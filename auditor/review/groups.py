@@ -1,4 +1,4 @@
-"""Findings that are told together: those of one check in one function, so that a reader is commented on once."""
+"""Findings that are told together: those of one function, so that a reader of buffers is commented on once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The introduced findings of a check in a function, worst first. ``id`` survives edits as their fingerprints do."""
+    """The introduced findings of a function, worst first. ``id`` survives edits as their fingerprints do."""
 
     id: str
     findings: tuple[Introduced, ...]
@@ -35,5 +35,5 @@ def grouped(findings: Iterable[Introduced]) -> tuple[Group, ...]:
     """Group findings in the order in which each group is first met."""
     groups: dict[str, list[Introduced]] = {}
     for one in findings:
-        groups.setdefault(fingerprint(one.check, one.function or one.path), []).append(one)
+        groups.setdefault(fingerprint(one.function or one.path), []).append(one)
     return tuple(Group(id_, tuple(members)) for id_, members in groups.items())

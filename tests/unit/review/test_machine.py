@@ -27,7 +27,7 @@ from tests.review.stage import BASE, FAR, READER, Stage, artifact, finding
 
 FINDINGS = range(1, 7)
 TWINS = {6: 1}
-"""A finding of the same check in the same function as another: they share a comment, on the line of the first."""
+"""A finding in the same function as another: they share a comment, on the line of the first."""
 CAP = 3
 """Comments at a time: fewer than there are findings."""
 

@@ -233,7 +233,7 @@ def test_a_suppression_closes_the_comment_with_its_reason(hub):
     assert "decode only" in hub.summary(), "a branch cannot hide what it suppresses"
 
 
-def test_findings_of_one_check_in_one_function_are_one_comment(hub):
+def test_findings_of_one_function_are_one_comment(hub):
     """It says at each time which of them are open."""
     both = finding(1), finding(2, function=finding(1).function, buffer="v_buffer")
     hub.publish(artifact(*both))
