@@ -32,7 +32,7 @@ _SLOTS = 8
 class Subject(Protocol):
     """A tree, before it is read."""
 
-    def shape(self) -> bytes:
+    def shape(self) -> str:
         """Return a digest of everything but contents."""
 
     def names(self) -> Sequence[str]:
@@ -66,7 +66,7 @@ class Answers:
         self._store = store
         self._subject = subject
         self._today = str(today)
-        self._key = blake2b(subject.shape(), digest_size=20, key=asked).digest()
+        self._key = blake2b(subject.shape().encode(), digest_size=20, key=asked).digest()
 
     def recall(self) -> Report | None:
         """Return the report that a fresh run would make, if it is known."""
