@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -94,5 +94,5 @@ class WorkTree:
             self._store.keep({self._stamped: stamps.encoded()})
         return digests
 
-    def content(self, name: str) -> bytes | None:
-        return self._tree.read(name)
+    def contents(self, names: Collection[str]) -> Mapping[str, bytes]:
+        return {name: content for name in names if (content := self._tree.read(name)) is not None}
