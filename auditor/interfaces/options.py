@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -249,8 +249,18 @@ baseline_option = click.option(
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
 
 
+class Shown(Protocol):
+    """Files whose lines a report shows."""
+
+    @property
+    def files(self) -> Sequence[str]: ...
+
+    def lines(self, path: str) -> Sequence[str]:
+        """Return the lines of a file as Python counts them."""
+
+
 def page_for(
-    request: Request, tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
+    request: Request, tree: Shown, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
 ) -> Page:
     """Return the page that a report of this tree is written on."""
     known = frozenset(tree.files)
