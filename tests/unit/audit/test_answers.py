@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -269,7 +269,7 @@ def test_what_another_process_has_locked_is_read_all_the_same(tree, tmp_path, au
 
 
 @pytest.fixture
-def loaded(tmp_path: Path) -> Iterator[Callable[..., set[str]]]:
+def loaded(tmp_path: Path) -> Callable[..., set[str]]:
     """Run the command in a process and tell which modules it loaded."""
     program = (
         "import sys; from auditor.interfaces.cli import main\n"
