@@ -32,6 +32,7 @@ class Options:
     progress: Callable[[str, int, int], None] | None = None
     cache: Path | None = None
     remark: Callable[[str], None] | None = None
+    detail: Callable[[str], None] | None = None
 
 
 def spine(report: Report | BaseException, calls: list[Any] | None = None) -> types.ModuleType:
