@@ -11,7 +11,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import missing_edge
+from auditor.render.missing import about_loader, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.scales import CONFIDENCES, SEVERITIES
@@ -73,7 +73,7 @@ def _severity(page: Page, severity: str) -> Callable[[str], str]:
 
 
 def _label(finding: ReportedFinding) -> str:
-    buffer = f" reads `{clean(finding.buffer)}`" if finding.buffer else ""
+    buffer = f" reads `{clean(finding.buffer)}`" if finding.buffer and not about_loader(finding) else ""
     return f"{short(finding.method)}{buffer}" if finding.method else buffer.strip()
 
 
@@ -119,7 +119,10 @@ def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
         yield "confirmed", [clean(finding.confirmation)]
     if finding.check in SUPPRESSION_CHECKS:
         return
-    yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
+    if about_loader(finding):
+        yield "explain", [f"bufgate explain {clean(finding.check)}"]
+    else:
+        yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
     yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
     if finding.fix is not None:
         yield "apply", [f"bufgate fix --fingerprint {clean(finding.fingerprint)[:8]} {clean(page.arguments)}".rstrip()]

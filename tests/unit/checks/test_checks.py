@@ -77,7 +77,20 @@ class Runner:
         self.graph.replay()
 """
 
+SIDE = """
+class Reader:
+    def __init__(self):
+        self.pool = KeyPool(4)
+        Controller(self.pool)
+        self.side = torch.cuda.Stream()
+    def read(self, layer_id, q):
+        k = self.pool.get_key_buffer(layer_id)
+        with torch.cuda.stream(self.side):
+            return q @ k
+"""
+
 BAD = {
+    "wrong-stream-gate": (GATED, SIDE),
     "replay-skips-gate": (GATED, REPLAYED),
     "buffer-escape": (READ, KEPT),
     "bypassed-owner": (GATED, RAW),
@@ -105,6 +118,10 @@ BAD = {
     "ungated-access": (READ, SERVE),
 }
 OK = {
+    "wrong-stream-gate": (
+        GATED,
+        SIDE.replace("        with", "        self.side.wait_stream(torch.cuda.current_stream())\n        with"),
+    ),
     "replay-skips-gate": (
         GATED,
         REPLAYED.replace(
@@ -136,7 +153,7 @@ OK = {
 
 
 OF_READS = CHECKS[: [one.id for one in CHECKS].index("ungated-access") + 1]
-"""Those behind them tell of what is no uncovered read: test_remarks.py."""
+"""Those behind them are about loaders (test_lapses.py) or tell of what is no uncovered read (test_remarks.py)."""
 
 
 def told(pool: str, code: str) -> Judged:
@@ -170,6 +187,16 @@ def test_every_check_has_a_case() -> None:
 
 def test_the_order_is_from_special_to_general() -> None:
     """The last of those about reads applies to everything; the first that applies speaks."""
+    assert [one.id for one in CHECKS if one not in OF_READS] == [
+        "signal-before-copy",
+        "unfenced-transfer",
+        "untransferred-buffer",
+        "layer-range-mismatch",
+        "counter-reuse",
+        "unresolved-receiver",
+        "redundant-gate",
+        "pack-gap",
+    ]
     assert len({one.id for one in CHECKS}) == len(CHECKS)
     assert {one.severity for one in CHECKS} <= {"error", "warning", "note"}
 

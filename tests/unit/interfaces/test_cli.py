@@ -177,7 +177,12 @@ def test_options_reach_the_spine(run: Run) -> None:
     run("check", calls=calls)
     made = calls[1][1]
     assert made == replace(
-        fake.Options(), progress=made.progress, cache=cache_home(), remark=made.remark, today=made.today
+        fake.Options(),
+        progress=made.progress,
+        cache=cache_home(),
+        remark=made.remark,
+        detail=made.detail,
+        today=made.today,
     )
     run("check", "--no-cache", calls=calls)
     assert calls[2][1].cache is None
