@@ -17,7 +17,8 @@ class Options:
 
     ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``rules`` are packs (files) that go before the
     built-in ones; ``cache`` is the folder that facts and answers are kept in between runs, None for none; ``remark`` is
-    told what went wrong with it; ``today`` tells which suppressions are over (None: none).
+    told what went wrong with it; ``today`` tells which suppressions are over (None: none); ``verify`` has every
+    certificate checked again.
     """
 
     jobs: int = 0
@@ -25,6 +26,7 @@ class Options:
     rules: tuple[Path, ...] = ()
     assumptions: bool = True
     timing: bool = True
+    verify: bool = False
     today: datetime.date | None = None
     progress: Progress | None = None
     cache: Path | None = None

@@ -17,6 +17,7 @@ from auditor.audit.options import Options
 from auditor.audit.questions import Questions
 from auditor.audit.reading import Reader, marked, modules, source, suppressions
 from auditor.audit.started import started_inside
+from auditor.audit.verified import counted, refuted, second_opinions
 from auditor.callgraph import by_name, freeze
 from auditor.checks import check
 from auditor.collector import no_collector
@@ -46,6 +47,7 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             others=frozenset({spec.graphs.replay}) - {""},
         )
         judgement = judge(linker, freeze(linker), spec, tree.reported)
+        opinions = second_opinions(judgement, linker, spec) if options.verify else ()
     told = check(judgement)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
@@ -57,10 +59,10 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
         root=str(tree.root),
         engine=Engine(spec.name, version(tree, spec), spec.origin),
         scenarios=scenarios(judgement),
-        stats=stats(tree, reader, sites, None),
+        stats=stats(tree, reader, sites, counted(opinions)),
         sites=sites,
         findings=suppress(assemble_findings(told, fixes(told, tree)), comments, options.today),
-        problems=reader.problems(),
+        problems=(*reader.problems(), *refuted(opinions)),
     )
     read = reader.read.union(commented, version_files(tree, spec))
     questions = reader.questions(known)

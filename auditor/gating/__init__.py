@@ -9,6 +9,7 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.proofs import certificates, vocabulary
 from auditor.gating.remedies import Extent, Remedy, Waiting
 from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
@@ -54,6 +55,8 @@ __all__ = [
     "Touch",
     "Waiting",
     "by_length",
+    "certificates",
     "judge",
     "readable",
+    "vocabulary",
 ]

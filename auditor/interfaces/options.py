@@ -38,6 +38,7 @@ class Request:
     cache: bool
     quiet: bool
     configuration: Configuration
+    verify: bool = False
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
@@ -86,6 +87,7 @@ class Request:
             rules=self.rules(),
             assumptions=self.assumptions and self.configuration["assumptions"],
             timing=timing,
+            verify=self.verify,
             today=datetime.date.today(),
             progress=progress,
             cache=cache_home() if self.cache else None,
