@@ -248,11 +248,7 @@ class Needs:
         if owner is None:
             return
         place = Place(code.path, one.at.line, one.at.column, code.name)
-        hop = Hop(key, place, f"is passed {one.name}")
-        yield (
-            one.dst,
-            Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner), hops=(hop,)),
-        )
+        yield one.dst, Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner))
 
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
         code = frame.code
