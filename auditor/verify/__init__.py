@@ -194,6 +194,10 @@ class _Program:
         return not any(self._reached(gate, above, (block, index + 1), goals) for block, index in round_it)
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
+        last = one.wait[-1]
+        if any(self._called(last, call) in self._words.own for call in self.function(last).calls(last)):
+            untested.append(f"that the storage read at {one.read[-1]} is of the layer at hand")
+            return True
         waited = self._carried(one.wait[depth:], self._waited(one.wait[-1]))
         read = self._carried(one.read[place:], self._read(one.read[-1]))
         if not waited or not read:
