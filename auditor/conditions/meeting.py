@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph
 from auditor.conditions.assumed import Assumed
+from auditor.conditions.dynamic import Dynamic
 from auditor.conditions.formulas import DECLARED, FALSE, TRUE, TRUTH, Formula, Term, clash, common, conjoin, disjoin
 from auditor.conditions.knowledge import Knowledge, shown
 from auditor.conditions.origins import Origins
@@ -68,9 +69,14 @@ class Conditions:
         self._tests = Tests(origins, subjects, self._knowledge.meant)
         self._ways = Ways(linker, graph, origins, self._tests)
         self._presence = Presence(origins)
+        self._dynamic = Dynamic(origins)
         self._assumed = TRUE
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
+
+    def dynamic(self, frame: Frame, value: Value) -> tuple[str, int, str] | None:
+        """Tell where (path, line, what) an unknown ``value`` was come by in a way that only running tells."""
+        return self._dynamic.place(frame, value)
 
     def made(self, one: Instance) -> Meeting:
         """Tell what is necessary for ``one`` to be made."""
