@@ -14,7 +14,7 @@ from auditor.conditions.knowledge import Knowledge, shown
 from auditor.conditions.origins import Origins
 from auditor.conditions.presence import Presence
 from auditor.conditions.subjects import Subjects
-from auditor.conditions.tests import Tests
+from auditor.conditions.truth import Truth
 from auditor.conditions.ways import Ways
 from auditor.facts import Value
 from auditor.link import Frame, Instance, Linker
@@ -66,8 +66,8 @@ class Conditions:
         is_configuration = matcher(spec.configuration)
         subjects = Subjects(origins, lambda cls: is_configuration(cls) is not None)
         self._knowledge = Knowledge(spec)
-        self._tests = Tests(origins, subjects, self._knowledge.meant)
-        self._ways = Ways(linker, graph, origins, self._tests)
+        self._truth = Truth(origins, subjects, self._knowledge.meant)
+        self._ways = Ways(linker, graph, origins, self._truth)
         self._presence = Presence(origins)
         self._dynamic = Dynamic(origins)
         self._assumed = TRUE
