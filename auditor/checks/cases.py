@@ -23,8 +23,8 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
             groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = sorted((_finding(members, checks) for members in groups.values()), key=_order)
-    return tuple(sorted(_absorbed(made), key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=by_weight)
+    return tuple(_absorbed(made))
 
 
 def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
@@ -39,7 +39,8 @@ def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
         yield from surer
 
 
-def _order(one: Finding) -> tuple[object, ...]:
+def by_weight(one: Finding) -> tuple[object, ...]:
+    """Orders findings: worst first, then by place."""
     return (
         one.latent,
         SEVERITIES.index(one.severity),
@@ -65,7 +66,7 @@ def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
 
 
 def _case(judgement: Judgement, need: Need, *, latent: bool, proved: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops) if need.culprit < 0 else (need.hops[need.culprit], False)
+    hop, inside = (need.hops[need.culprit], True) if need.culprit else _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
     return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, proved, judgement)

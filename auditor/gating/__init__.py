@@ -9,7 +9,9 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.proofs import certificates, vocabulary
 from auditor.gating.remedies import Extent, Remedy, Waiting
+from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     EAGER,
@@ -28,6 +30,7 @@ from auditor.gating.values import (
 from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
+    "ASIDE",
     "EAGER",
     "ORDER",
     "REPLAY",
@@ -53,6 +56,8 @@ __all__ = [
     "Touch",
     "Waiting",
     "by_length",
+    "certificates",
     "judge",
     "readable",
+    "vocabulary",
 ]

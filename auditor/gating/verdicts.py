@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions, Meeting
-from auditor.facts import Attr, Call, Value, expression
+from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
+from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
 from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
-from auditor.gating.values import EAGER, REPLAY, Gate, Need, Outcome, Touch, by_length
+from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -31,6 +33,8 @@ from auditor.link import (
 )
 from auditor.spec import EngineSpec, matcher
 
+Site: TypeAlias = Call | Attr | Item
+"""The instruction at a site."""
 ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first."""
 
@@ -100,13 +104,16 @@ class SiteVerdict:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
-    ``remedies``: what a function on a witness would have to wait for."""
+    ``remedies``: what a function on a witness would have to wait for; ``repeats``: waits that were made already;
+    ``outsiders``: classes that take a counter and are no pools."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
     remedies: Remedies
+    repeats: tuple[Repeat, ...]
+    outsiders: tuple[tuple[str, Place], ...]
 
 
 def judge(
@@ -121,13 +128,22 @@ def judge(
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
     needs.run()
+    Connectors(linker, graph, spec, held, needs).run()
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
     conditions = Conditions(linker, graph, spec, assumed)
     sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
     waits = held.waits()
     remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
-    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
+    return Judgement(
+        tuple(sites),
+        armed,
+        waits,
+        linker.hierarchy,
+        remedies,
+        tuple(repeats(graph, held, product)),
+        tuple(outsiders(linker, spec, needs.is_buffer, product)),
+    )
 
 
 class _Way(NamedTuple):
@@ -156,49 +172,52 @@ class _Sites:
         self._graph = graph
         self._needs = needs
         self._touches: dict[tuple[str, int, int, str], list[Touch]] = {}
-        self._replayed = replays.outcomes
+        passed = {touch: outcomes for touch, outcomes in needs.outcomes.items() if touch.kind == PASSED}
+        self._direct = passed | replays.outcomes
+        """Sites that no receiver tells the object of."""
         for touch in (*needs.outcomes, *replays.outcomes):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
+        self._direct_at: dict[tuple[str, int, int], set[str]] = {}
+        for touch in self._direct:
+            self._direct_at.setdefault((touch.path, touch.line, touch.column), set()).add(touch.name)
         self._pool_methods = _pool_methods(linker)
         self._reaching = frozenset(name for name, _ in needs.relevant)
 
     def verdicts(self, product: Callable[[str], bool]) -> list[SiteVerdict]:
-        places: dict[tuple[str, int, int, str], list[tuple[FrameKey, int, Call | Attr]]] = {}
+        places: dict[tuple[str, int, int, str], list[tuple[FrameKey, int, Site]]] = {}
         for key, frame in self._graph.frames.items():
             if product(frame.code.path):
                 for block, one, name in self._candidates(frame):
                     places.setdefault((frame.code.path, one.at.line, one.at.column, name), []).append((key, block, one))
         return [self._site(place, places[place]) for place in sorted(places)]
 
-    def _candidates(self, frame: Frame) -> Iterator[tuple[int, Call | Attr, str]]:
+    def _candidates(self, frame: Frame) -> Iterator[tuple[int, Site, str]]:
         """Accessor calls and raw reads of guarded storage, by name; and whatever turned out to touch storage."""
         code = frame.code
         for block, content in enumerate(code.facts.blocks):
             for one in content.instructions:
                 if isinstance(one, Call):
                     name = called_name(code, one)
-                    accessor = self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call)
-                    if accessor or self._replays_at(code.path, one, name):
+                    if self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call):
+                        yield block, one, name
+                if isinstance(one, Call | Item):
+                    for name in self._direct_at.get((code.path, one.at.line, one.at.column), ()):
                         yield block, one, name
                 elif isinstance(one, Attr) and self._read_at(code.path, one):
                     yield block, one, one.name
-
-    def _replays_at(self, path: str, one: Call, name: str) -> bool:
-        touches = self._touches.get((path, one.at.line, one.at.column, name), ())
-        return any(touch in self._replayed for touch in touches)
 
     def _read_at(self, path: str, one: Attr) -> bool:
         touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())
         return any(touch.kind == "attribute" for touch in touches)
 
-    def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Call | Attr]]) -> SiteVerdict:
+    def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Site]]) -> SiteVerdict:
         path, line, column, name = place
         key, _, one = found[0]
         frame = self._graph.frames[key]
         base = _base(frame, one)
-        replayed = [touch for touch in self._touches.get(place, ()) if touch in self._replayed]
+        direct = [touch for touch in self._touches.get(place, ()) if touch in self._direct]
         excluded: list[Excluded] = []
-        bindings = list(map(self._replay, replayed)) or list(self._bindings(place, found, name, excluded))
+        bindings = list(map(self._direct_binding, direct)) or list(self._bindings(place, found, name, excluded))
         bindings.sort(
             key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object), binding.mode)
         )
@@ -209,16 +228,15 @@ class _Sites:
             path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings), tuple(excluded)
         )
 
-    def _replay(self, touch: Touch) -> BindingVerdict:
-        """What the replay of a graph means for a pool that the graph reads."""
-        outcomes = tuple(self._replayed[touch])
+    def _direct_binding(self, touch: Touch) -> BindingVerdict:
+        outcomes = tuple(self._direct[touch])
         worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
         reason = worst.why if worst.verdict != "gated" else ""
         one = touch.object
         made = self._conditions.made(one)
-        return BindingVerdict(one, (one.cls,), "", worst.verdict, reason, outcomes, (), REPLAY, made)
+        return BindingVerdict(one, (one.cls,), touch.method, worst.verdict, reason, outcomes, (), worst.mode, made)
 
-    def _open(self, found: list[tuple[FrameKey, int, Call | Attr]]) -> set[str]:
+    def _open(self, found: list[tuple[FrameKey, int, Site]]) -> set[str]:
         result: set[str] = set()
         for key, block, one in found:
             frame = self._graph.frames[key]
@@ -231,7 +249,7 @@ class _Sites:
     def _bindings(
         self,
         place: tuple[str, int, int, str],
-        found: list[tuple[FrameKey, int, Call | Attr]],
+        found: list[tuple[FrameKey, int, Site]],
         name: str,
         excluded: list[Excluded],
     ) -> Iterator[BindingVerdict]:
@@ -300,7 +318,7 @@ class _Sites:
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
-    def _unresolved(self, found: list[tuple[FrameKey, int, Call | Attr]], name: str) -> BindingVerdict:
+    def _unresolved(self, found: list[tuple[FrameKey, int, Site]], name: str) -> BindingVerdict:
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
         for key, _, one in found:
@@ -312,8 +330,8 @@ class _Sites:
         return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
 
 
-def _base(frame: Frame, one: Call | Attr) -> Value | None:
-    if isinstance(one, Attr):
+def _base(frame: Frame, one: Site) -> Value | None:
+    if isinstance(one, Attr | Item):
         return one.base
     func = frame.code.defined.get(one.func)
     if isinstance(func, Attr):
@@ -321,7 +339,7 @@ def _base(frame: Frame, one: Call | Attr) -> Value | None:
     return func.arguments[0].value if isinstance(func, Call) and func.arguments else None
 
 
-def _use(frame: Frame, one: Call | Attr) -> Value:
+def _use(frame: Frame, one: Site) -> Value:
     """What is read off the receiver: the attribute, or the method of a call."""
     return one.func if isinstance(one, Call) and isinstance(frame.code.defined.get(one.func), Attr) else one.dst
 

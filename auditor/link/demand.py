@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from auditor.facts import Attr, Call, Import, Item, ModuleFacts, Name, Unpack, Value
-from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
+from auditor.link.annotations import assume, assume_by_method, assume_declared, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
@@ -56,6 +56,7 @@ def link_on_demand(
             assume_unbuilt(linker)
             read = receivers(linker, is_accessor) + storage_receivers(linker, is_storage)
             assume_uncalled(linker, unknown_parameters(linker, read))
+            assume_declared(linker, storage_receivers(linker, is_storage))
             assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
             consumers = list(passed_to(linker, lambda name: is_accessor(name) or is_storage(name)))

@@ -146,6 +146,8 @@ class Program:
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
+        self.later: list[Callable[[], None]] = []
+        """Look-ups behind a base class that was not read: they are made again when more is."""
         self._passed: set[tuple[object, ...]] = set()
         self._globals: dict[str, list[str]] = {}
         self._fill = fill
@@ -188,6 +190,9 @@ class Program:
                     for one in tuple(self.instances.get(base, ())):
                         self._seed(one)
         self.graph.again()
+        later, self.later = self.later, []
+        for look_up in later:
+            look_up()
 
     def _declare(self, facts: ModuleFacts, function: FunctionFacts) -> None:
         name = f"{facts.module}.{function.qualname}" if function.qualname else facts.module

@@ -69,6 +69,7 @@ def stats_row(stats: Stats) -> Mapping[str, object]:
         "verdicts": {verdict: stats.verdicts.get(verdict, 0) for verdict in _VERDICTS},
         "unknown_reasons": dict(sorted(stats.unknown_reasons.items())),
         "assumptions_used": stats.assumptions_used,
+        **({"verified": stats.verified} if stats.verified else {}),
         **seconds,
     }
 

@@ -13,6 +13,7 @@ from typing import Generic, TypeAlias, TypeVar
 from auditor.spec.model import (
     Arming,
     Assumption,
+    Connectors,
     EntryPoint,
     GatePrimitive,
     Graphs,
@@ -148,6 +149,11 @@ ACCESSORS = _names("accessors", "Methods that hand out or read buffers.")
 BUFFERS = _names("buffers", "Attributes that hold guarded storage.")
 HOST_SIDE = _names("host_side", "Classes that hold no device buffers, or that do the transfer themselves.")
 NOT_POOLS = _names("not_pools", "Classes whose methods merely look like accessors.")
+TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which no code of the tree shows.")
+LAUNCHES = _names(
+    "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
+)
+PARAMETERS = _names("parameters", "Parameters of a pool's methods by which callers outside the tree pass it storage.")
 GATES = Table(
     "gates",
     GatePrimitive,
@@ -280,11 +286,28 @@ GRAPHS = Table(
     ),
     many=False,
 )
+CONNECTORS = Table(
+    "connectors",
+    Connectors,
+    "Plugins that load, each with a wait for the layer at hand.",
+    (
+        Field("roots", listing(IDENTIFIER), "Classes that connectors derive from."),
+        Field("wait", IDENTIFIER, "The method that returns when the layer at hand is there."),
+        Field("load", IDENTIFIER, "The method that starts the loads of a forward pass."),
+        Field("offer", IDENTIFIER, "The method that tells how much can be loaded, and whether between passes."),
+        Field(
+            "absent", listing(IDENTIFIER, may_be_empty=True), "Functions: false where no connector loads.", default=()
+        ),
+        Field("idle", listing(IDENTIFIER, may_be_empty=True), "Names: None in a pass without requests.", default=()),
+        WHY,
+    ),
+    many=False,
+)
 
 TABLES: tuple[Table[object], ...] = (
-    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
+    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS, TRANSFERS, LAUNCHES),
     *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS),
-    *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS),
+    *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
 )
 """Every table of a pack, in the order of the documentation."""
 

@@ -137,7 +137,7 @@ def assemble_findings(findings: Sequence[Finding], fixes: Sequence[Fix | str]) -
 
 def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
     origin = one.witness[-1].place if one.witness else one.place
-    related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
+    read = Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function)
     return ReportedFinding(
         check=one.check,
         severity=one.severity,
@@ -158,7 +158,7 @@ def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
         status="new",
         confirmation=None,
         witness=steps(one.witness),
-        related=related,
+        related=(read,) if one.touches else (),
         fix=None if isinstance(fix, str) else fix,
         hints=one.hints,
         classes=one.classes,

@@ -168,7 +168,8 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``."""
+    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``;
+    ``verified`` (certificates, hold, partly) is empty unless they were checked again."""
 
     files: int
     files_parsed: int
@@ -178,6 +179,7 @@ class Stats:
     unknown_reasons: dict[str, int]
     assumptions_used: int
     seconds: float | None
+    verified: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
