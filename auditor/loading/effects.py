@@ -104,13 +104,15 @@ class Effects:
         stream: str,
     ) -> Operation:
         value = one.dst if isinstance(one, Call) else NOTHING
-        given = [argument.value for argument in one.arguments] if isinstance(one, Call) else [one.base]
-        if isinstance(one, Call) and (on := receiver(code.defined, one)) != NOTHING:
-            given.append(on)
-        own = frozenset(name for part in given if (name := own_attribute(code, part)))
         text = expression(code.facts, value, code.defined) if value != NOTHING else _stored(code, one)
         named = self._named_stream(code, one) if isinstance(one, Call) else ""
-        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, own, named)
+        target = one.base if isinstance(one, SetItem) else receiver(code.defined, one)
+        about = self._about(code, target)
+        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, named, about)
+
+    def _about(self, code: Code, target: Value) -> str:
+        storage = (one.name for one in attributes(code.defined, target) if self._guarded(one.name) is not None)
+        return next(storage, "") or own_attribute(code, target)
 
     def _named_stream(self, code: Code, one: Call) -> str:
         """The stream that a record is told to use, or that a wait is made on."""

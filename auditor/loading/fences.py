@@ -92,7 +92,7 @@ def stream_of(code: Code, loader: Loader, copy: Operation) -> str:
 def _itself(way: _Way, copy: Operation, stream: str) -> Lapse:
     return Lapse(
         where=copy.spot,
-        subject=min(copy.own, default=""),
+        subject=copy.about,
         steps=way.steps,
         message=f"enqueues copies on {stream}, which waits for nothing that the compute stream has in flight",
         missing=f"{stream} waiting for the compute stream, or for an event recorded on it, before the copies",
