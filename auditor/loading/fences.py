@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Value, expression
 from auditor.link import Code
-from auditor.loading.effects import Effects, Streams, calls_of, spot
+from auditor.loading.effects import Effects, calls_of, spot
 from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
+from auditor.loading.streams import Streams
 from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
 
 _DEEPEST = 3
@@ -69,7 +70,7 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
 
 def _into_new(effects: Effects, code: Code, copy: Operation) -> bool:
     """Whether memory was allocated on the stream of the copy itself before it: nothing else can be using that."""
-    streams = Streams(code, effects.kinds)
+    streams = Streams(code, effects.kinds, effects.linker)
     return any(
         called(code.defined, one) in _ALLOCATES
         and streams.at(number, index) == copy.stream
