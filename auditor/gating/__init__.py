@@ -9,7 +9,9 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.proofs import certificates, vocabulary
 from auditor.gating.remedies import Extent, Remedy, Waiting
+from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     EAGER,
@@ -25,9 +27,10 @@ from auditor.gating.values import (
     Touch,
     by_length,
 )
-from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
+    "ASIDE",
     "EAGER",
     "ORDER",
     "REPLAY",
@@ -35,6 +38,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Excluded",
     "Extent",
     "Gate",
     "Hop",
@@ -52,6 +56,8 @@ __all__ = [
     "Touch",
     "Waiting",
     "by_length",
+    "certificates",
     "judge",
     "readable",
+    "vocabulary",
 ]

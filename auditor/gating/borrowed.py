@@ -21,7 +21,7 @@ def lent(graph: CallGraph, code: Code) -> Iterator[tuple[FrameKey, int, int, At]
     for key, frame in graph.frames.items():
         if key[0] == maker:
             for block, index, one in _stores(frame.code, code.facts.qualname):
-                if _is_given_back(frame.code, block, index, one):
+                if is_replaced(frame.code, block, index, one):
                     yield key, block, index, one.at
 
 
@@ -33,8 +33,8 @@ def _stores(maker: Code, function: str) -> Iterator[tuple[int, int, SetAttr]]:
                 yield number, index, one
 
 
-def _is_given_back(maker: Code, block: int, index: int, store: SetAttr) -> bool:
-    """Whether every way out of the maker stores something else there first."""
+def is_replaced(maker: Code, block: int, index: int, store: SetAttr, ends: tuple[type, ...] = (Return, Raise)) -> bool:
+    """Whether every way out of the maker (that is one of ``ends``) stores something else there first."""
     blocks = maker.facts.blocks
     place = _target(maker, store)
     todo, seen = [(block, index + 1)], set()
@@ -43,7 +43,7 @@ def _is_given_back(maker: Code, block: int, index: int, store: SetAttr) -> bool:
         rest = blocks[number].instructions[first:]
         if any(isinstance(one, SetAttr) and _target(maker, one) == place for one in rest):
             continue
-        if isinstance(blocks[number].end, Return | Raise) and not successors(blocks[number]):
+        if isinstance(blocks[number].end, ends) and not successors(blocks[number]):
             return False
         for target in successors(blocks[number]):
             if target not in seen:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import Call, Name, Param, SetAttr
+from auditor.facts import Call, Name, Param, Return, SetAttr
+from auditor.gating.borrowed import is_replaced
 from auditor.gating.symbols import path_of
 from auditor.link import ClassObject, Instance, Linker
 
@@ -14,21 +15,23 @@ def class_test(
     linker: Linker, graph: CallGraph, cls: str, name: str
 ) -> tuple[tuple[str, ...], frozenset[Instance]] | None:
     """If attribute ``name`` of ``cls`` is only ever set to a class test of an attribute of the same object: the names
-    that lead there, and the objects there that pass the test."""
+    that lead there, and the objects there that pass the test. A first value that its function replaces again counts for
+    nothing."""
     found: set[tuple[tuple[str, ...], frozenset[Instance]] | None] = set()
-    for key, one in _stores(linker, graph, cls, name):
-        found.add(_tested(linker, graph, key, one))
+    for key, block, index, one in _stores(linker, graph, cls, name):
+        if not is_replaced(graph.code(key), block, index, one, (Return,)):
+            found.add(_tested(linker, graph, key, one))
     return found.pop() if len(found) == 1 else None
 
 
-def _stores(linker: Linker, graph: CallGraph, cls: str, name: str) -> Iterator[tuple[FrameKey, SetAttr]]:
+def _stores(linker: Linker, graph: CallGraph, cls: str, name: str) -> Iterator[tuple[FrameKey, int, int, SetAttr]]:
     related = {cls, *linker.hierarchy.mro(cls)}
     for key, frame in graph.frames.items():
         if frame.code.owner in related or cls in linker.hierarchy.mro(frame.code.owner):
-            for block in frame.code.facts.blocks:
-                for one in block.instructions:
+            for number, block in enumerate(frame.code.facts.blocks):
+                for index, one in enumerate(block.instructions):
                     if isinstance(one, SetAttr) and one.name == name:
-                        yield key, one
+                        yield key, number, index, one
 
 
 def _tested(

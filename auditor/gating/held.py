@@ -14,7 +14,8 @@ from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.class_tests import class_test
-from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
+from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
+from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
@@ -60,6 +61,8 @@ class FrameState:
         return frozenset(held)
 
 
+CONNECTOR = Path(":connector")
+"""Stands for the plugin that loads: which it is, is a matter of configuration."""
 EMPTY = FrameState((), {}, frozenset())
 
 
@@ -71,6 +74,9 @@ class HeldGates:
         self._graph = graph
         self._spec = spec
         self._waits = {one.method: one.argument for one in spec.gates}
+        self._connector_wait = spec.connectors.wait
+        if self._connector_wait:
+            self._waits[self._connector_wait] = 0
         self._counters = frozenset(one.counter for one in spec.gates)
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
@@ -214,6 +220,8 @@ class HeldGates:
         layer = self._waited_layer(code, one)
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst, code.defined)
+        if one.func.name == self._connector_wait:
+            return Gate(None, CONNECTOR, OWN, place=place, text=text, chain=(place,))
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
@@ -234,7 +242,7 @@ class HeldGates:
             for one in known
             for name in self._linker.hierarchy.applicable(one.cls, self._linker.functions).get(method, ())[:1]
         ]
-        return bool(bodies) and all(_is_empty(one) for one in bodies)
+        return bool(bodies) and all(is_empty(one) for one in bodies)
 
     def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
         """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
@@ -314,16 +322,24 @@ class HeldGates:
         if isinstance(one, Op) and one.operator in ("is", "is not", "==", "!=") and len(one.operands) == 2:
             null = code.defined.get(one.operands[1])
             if isinstance(null, Const) and null.value is None and side == (one.operator in ("is", "==")):
-                return self._owner(code, one.operands[0])
+                return self._without_requests(code, one.operands[0]) or self._owner(code, one.operands[0])
         elif isinstance(one, Op) and not side:
             left, right = code.defined.get(one.operands[0]), code.defined.get(one.operands[-1])
             if isinstance(left, Attr) and isinstance(right, Const):
                 for flight in self._spec.in_flight:
                     if (left.name, one.operator, right.value) == (flight.attribute, flight.operator, flight.value):
                         return self._owner(code, left.base)
+        elif isinstance(one, Call) and not side and called_name(code, one) in self._spec.connectors.absent:
+            return Vacuous(frozenset({CONNECTOR}))
         elif isinstance(one, Attr) and not side:
             return self._owner(code, test) or self._of_another_class(code, one)
         return None
+
+    def _without_requests(self, code: Code, value: Value) -> Vacuous | None:
+        """The value is None: the pack says that it is so in a pass without requests."""
+        one = code.defined.get(value)
+        names = {code.facts.names.get(value, ""), one.name if isinstance(one, Attr | Param) else ""}
+        return Vacuous(frozenset({CONNECTOR})) if names.intersection(self._spec.connectors.idle) else None
 
     def _of_another_class(self, code: Code, test: Attr) -> Vacuous | None:
         """``self.is_x`` is false, which is only ever set to ``isinstance(self.y, X)``: the object there is no X."""
@@ -380,7 +396,7 @@ def _is_optional(code: Code, name: str) -> bool:
     return any(one.name == name and one.has_default for one in code.facts.params)
 
 
-def _is_empty(function: FunctionFacts) -> bool:
+def is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
-from auditor.facts import At
+from auditor.facts import At, Value
 from auditor.gating.armed import Armed
 from auditor.gating.borrowed import lent
 from auditor.gating.captures import Capture, Graphs, ReplayCall
@@ -69,21 +69,35 @@ class Replays:
 
     def _reads(self, one: Capture) -> Mapping[Instance, tuple[Touch, ...]]:
         """The pools whose storage a capture reads, with the reads that were found gated. Of a network whose code is
-        hidden they are all that a load can fill."""
-        frames = self._graph.below(one.called)
-        codes = {self._graph.code(key).name: self._graph.code(key) for key in frames}
+        hidden the pools are all that a load can fill, and which reads run is not known."""
+        frames = self._certainly_below(one.called)
+        codes = [self._graph.code(key) for key in frames]
+        if one.forwards or any(map(self._graphs.runs_network, codes)):
+            pools = (pool for pool in self._armed.loaded if pool.owner is None)
+            return {pool: () for pool in pools if self._armed.state(pool).kind == "armed"}
         found: dict[Instance, list[Touch]] = {}
-        spans = _Spans(codes.values())
+        spans = _Spans(codes)
         own = self._graph.code(one.frame)
         for touch, outcomes in self._needs.outcomes.items():
             here = touch.path == own.path and (touch.line, touch.column) in one.read
             if (here or spans.hold(touch)) and any(outcome.verdict == "gated" for outcome in outcomes):
                 found.setdefault(touch.object, []).append(touch)
-        if one.forwards or any(map(self._graphs.runs_network, codes.values())):
-            for pool in self._armed.loaded:
-                if pool.owner is None:
-                    found.setdefault(pool, [])
         return {pool: tuple(touches) for pool, touches in found.items()}
+
+    def _certainly_below(self, start: Iterable[FrameKey]) -> frozenset[FrameKey]:
+        """``start``, and what it calls where a call can only be of one function."""
+        seen = set(start)
+        todo = list(seen)
+        while todo:
+            sites: dict[Value, list[CallSite]] = {}
+            for site in self._graph.calls[todo.pop()]:
+                sites.setdefault(site.value, []).append(site)
+            for found in sites.values():
+                if len({site.callee[0] for site in found}) == 1:
+                    new = {site.callee for site in found} - seen
+                    seen |= new
+                    todo.extend(new)
+        return frozenset(seen)
 
     # ------------------------------------------------------------ the ways to a replay
 
@@ -100,12 +114,13 @@ class Replays:
         recorder = self._graph.code(capture.frame).name.rpartition(".")[2]
         last = Hop(call.frame, call.place, f"replays what {recorder} recorded")
         todo = [_Way(call.frame, (call.block, call.position), (last,))]
-        seen: set[tuple[FrameKey, tuple[int, int]]] = set()
+        seen: set[tuple[FrameKey, tuple[int, int], str]] = set()
         while todo:
             way = todo.pop(0)
-            if (way.frame, way.point) in seen:
+            runner = way.hops[self._runner(capture, way.hops)].frame[0]
+            if (way.frame, way.point, runner) in seen:
                 continue
-            seen.add((way.frame, way.point))
+            seen.add((way.frame, way.point, runner))
             gate, near = self._gate(way, pool, capture)
             way = replace(way, near=tuple(dict.fromkeys((*way.near, *near))))
             need = self._need(call, capture, pool, way)
@@ -177,9 +192,9 @@ class Replays:
         else the object that recorded it."""
         makers = {self._class_of(key) for key in (capture.frame, *capture.called)} - {""}
         for place, hop in enumerate(hops):
-            if self._class_of(hop.frame) in makers:
-                return place
-        return len(hops) - 1
+            if makers.intersection(self._linker.hierarchy.mro(self._class_of(hop.frame) or "?")):
+                return place - len(hops)
+        return -1
 
     def _class_of(self, key: FrameKey) -> str:
         """The class that a function, or the function around it, is a method of."""

@@ -125,6 +125,8 @@ class Layer:
 EVERY = Layer(every=True)
 SOME = Layer(((Path("!some layer"), 1),))
 """A layer that only a callee knows."""
+OWN = Layer(((Path(":its own layer"), 1),))
+"""The layer that an object's storage belongs to, where each layer is an object."""
 FIRST_LAYER = ("start_layer",)
 """Names of the attribute that holds an object's first layer: what separates a local index from a global one."""
 LAYER_COUNTS = ("num_layers", "layer_num", "num_hidden_layers")
@@ -286,7 +288,7 @@ def readable(layer: Layer) -> str:
 
 
 def _shown(layer: Layer) -> str:
-    text = re.sub(r"%\d+\.|\d+!", "", str(layer))
+    text = re.sub(r"%\d+\.|\d+!|^:(?=its )", "", str(layer))
     return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", text)
 
 

@@ -33,7 +33,7 @@ from auditor.facts import (
 )
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
-from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
+from auditor.gating.symbols import EVERY, OWN, Derived, Layer, layer_of
 from auditor.gating.uses import (
     ALIAS_CALLS,
     COLLECTIVES,
@@ -259,7 +259,8 @@ class Tracer:
             index = code.defined.get(one.index)
             if isinstance(index, Build) and index.kind == "slice":
                 return [("alias", one.dst, handle)]
-            return [("alias", one.dst, replace(handle, layer=layer_of(code.defined, one.index), selected=True))]
+            layer = OWN if handle.layer == OWN else layer_of(code.defined, one.index)
+            return [("alias", one.dst, replace(handle, layer=layer, selected=True))]
         return [("alias", one.dst, handle)] if _is_view_index(code, one.index) else self._gather(code, one, handle)
 
     def _gather(self, code: Code, one: Item, handle: Handle) -> Iterable[Step]:

@@ -22,6 +22,8 @@ PACKS = "packs it into an object"
 not followed."""
 
 
+PASSED = "parameter"
+"""The kind of a touch that is a use of storage which came as an argument from outside the tree."""
 REPLAY = "replay"
 """The execution mode in which a captured graph is replayed; also the use of a need that comes of it."""
 EAGER = "eager"
@@ -223,8 +225,8 @@ class Need:
     near: tuple[Near, ...] = field(default=(), compare=False)
     optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
     """Gates that cover it if the caller passes the argument they depend on, with why their layer covers."""
-    culprit: int = field(default=-1, compare=False)
-    """The step of ``hops`` at which somebody should have waited, where that is known; else -1."""
+    culprit: int = field(default=0, compare=False)
+    """The step of ``hops`` at which somebody should have waited, counted from their end (-1 the last); 0: not known."""
 
     @property
     def escapes(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
@@ -73,6 +74,7 @@ def main() -> None:
     type=click.Choice(CONFIDENCES),
     help="Findings below it get a line in the report and do not change the exit status.  [default: medium]",
 )
+@click.option("--verify", is_flag=True, help="Have every certificate checked again, by a program that knows no solver.")
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
 @color_option
@@ -87,6 +89,7 @@ def check(
     no_baseline: bool,
     fail_on: str | None,
     min_confidence: str | None,
+    verify: bool,
     strict: bool,
     no_timing: bool,
     color: bool | None,
@@ -94,6 +97,7 @@ def check(
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
     if sum(map(bool, (since, hook, request.release))) > 1:
         raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
+    request = replace(request, verify=verify)
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
@@ -109,18 +113,18 @@ def check(
             made = audited_commit(ctx, request, progress, timing=not no_timing)
             if made is None:
                 ctx.exit(CLEAN)
-            tree, report = made
+            shown, report = made
         elif since:
-            tree, report = audited_since(ctx, request, progress, since, timing=not no_timing)
+            shown, report = audited_since(ctx, request, progress, since, timing=not no_timing)
         else:
-            tree = request.open()
+            shown = tree = request.open()
             report = audited(request, tree, progress, timing=not no_timing)
     accepted = None if no_baseline else request.baseline_file(file)
     if accepted is not None and (accepted.exists() or file or "baseline" in request.configuration.lines):
         report = against(report, accepted)
     texts = []
     for destination in destinations:
-        page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
+        page = page_for(request, shown, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
         texts.append((FORMATS[destination.format](report, page), destination.file))
     for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
         deliver(text, target)

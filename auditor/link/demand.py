@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from auditor.facts import Attr, Call, Import, Item, ModuleFacts, Name, Unpack, Value
-from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
+from auditor.link.annotations import assume, assume_by_method, assume_declared, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
 from auditor.link.program import Code, Frame
+from auditor.link.tested import tested
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
@@ -47,10 +48,15 @@ def link_on_demand(
         modules = list(supply(wanted - asked))
         asked |= wanted
         if not modules and not settled:
+            wanted = tested(linker, is_accessor)
+            modules = list(supply(wanted - asked))
+            asked |= wanted
+        if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
             read = receivers(linker, is_accessor) + storage_receivers(linker, is_storage)
             assume_uncalled(linker, unknown_parameters(linker, read))
+            assume_declared(linker, storage_receivers(linker, is_storage))
             assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
             consumers = list(passed_to(linker, lambda name: is_accessor(name) or is_storage(name)))

@@ -59,6 +59,17 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludedBinding:
+    """Objects of one class that flow to a site but cannot come there, and ``why``: two conditions that exclude each
+    other, or something that the class has not."""
+
+    classes: tuple[str, ...]
+    objects: tuple[str, ...]
+    why: str
+    derivation: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """A place that reads (or may read) a guarded buffer. ``kind``: ``call`` or ``attribute``; ``receiver`` as
     written."""
@@ -75,6 +86,7 @@ class Site:
     verdict: str
     open: tuple[str, ...]
     bindings: tuple[Binding, ...]
+    excluded: tuple[ExcludedBinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +168,8 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``."""
+    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``;
+    ``verified`` (certificates, hold, partly) is empty unless they were checked again."""
 
     files: int
     files_parsed: int
@@ -166,6 +179,7 @@ class Stats:
     unknown_reasons: dict[str, int]
     assumptions_used: int
     seconds: float | None
+    verified: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

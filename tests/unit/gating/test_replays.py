@@ -89,6 +89,13 @@ def test_a_wait_for_one_class_counts_where_that_class_replays(test: str, expecte
     assert answer(GATED, code, "inside") == expected
 
 
+def test_a_first_value_that_is_replaced_says_nothing() -> None:
+    code = runner(lines("if self.is_full:", f"    {LAST}", "self.backend.replay()"))
+    first = code.replace("        self.backend = Full", "        self.is_full = False\n        self.backend = Full")
+    assert first != code
+    assert answer(GATED, first, "inside") == "gated"
+
+
 def test_a_test_that_is_set_twice_says_nothing() -> None:
     rest = "    def forget(self):\n        self.is_full = False"
     code = runner(lines("if self.is_full:", f"    {LAST}", "self.backend.replay()"), rest=rest)
