@@ -194,3 +194,24 @@ def test_an_object_that_is_not_there(repository: Path) -> None:
     commit = git(repository, "commit-tree", odd, "-m", "odd")
     with Revisions.around(repository) as revisions, pytest.raises(UnknownRevision, match="has no object 1111"):
         revisions.unpack(commit)
+
+
+def test_one_file_of_a_revision_and_its_diff(repository: Path) -> None:
+    revisions = Revisions.around(repository)
+    assert revisions.text("HEAD~1", "pkg/a.py") == "x = 1\n"
+    assert revisions.text("HEAD~1", "pkg/b.py") is None
+    patch = revisions.patch("HEAD~1", "HEAD", "pkg/a.py")
+    assert patch is not None
+    assert patch.endswith("@@ -1 +1 @@\n-x = 1\n+x = 2\n")
+    assert revisions.patch("HEAD~1", "HEAD", "data.bin") is None
+    assert revisions.patch("HEAD~1", "HEAD", "a\0b") is None
+    assert revisions.patch("0" * 40, "HEAD", "pkg/a.py") is None
+
+
+def test_a_diff_runs_nothing_that_the_repository_names(repository: Path, tmp_path: Path) -> None:
+    """Neither an external diff nor a text conversion, both of which are programs."""
+    git(repository, "config", "diff.external", f"touch {tmp_path / 'ran'}; :")
+    git(repository, "config", "diff.python.textconv", f"touch {tmp_path / 'ran'}; cat")
+    (repository / ".git/info/attributes").write_text("*.py diff=python\n")
+    assert "+x = 2" in str(Revisions.around(repository).patch("HEAD~1", "HEAD", "pkg/a.py"))
+    assert not (tmp_path / "ran").exists()
