@@ -15,6 +15,7 @@ from auditor.audit.answers import Answers, Subject
 from auditor.audit.engine import NothingToAudit, packs, recognised
 from auditor.audit.kept import WorkTree, asked, kept_store
 from auditor.audit.options import Options
+from auditor.audit.phases import Phases
 from auditor.source import SourceTree
 from auditor.triage import Report
 
@@ -27,12 +28,16 @@ def audit(tree: SourceTree, options: Options, subject: Subject | None = None) ->
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
     started = time.perf_counter()
+    phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
         answers = Answers(store, subject or WorkTree(tree, store), asked(options), options.today)
         report = answers.recall() if subject is None else None
-        if report is None:
+        if report is not None:
+            phase("the answer of an earlier run holds: nothing that it rests on has changed")
+        else:
             from auditor.audit.spine import fresh
 
             report, trace = fresh(tree, options, store)

@@ -11,7 +11,7 @@ from auditor.spec import EngineSpec
 from auditor.triage import VERDICTS, Site, Stats
 
 
-def stats(tree: SourceTree, reader: Reader, sites: Sequence[Site], seconds: float | None) -> Stats:
+def stats(tree: SourceTree, reader: Reader, sites: Sequence[Site], verified: dict[str, int]) -> Stats:
     verdicts = Counter(site.verdict for site in sites)
     bindings = [binding for site in sites for binding in site.bindings]
     reasons = Counter(binding.reason for site in sites if site.verdict == "unknown" for binding in site.bindings[:1])
@@ -23,7 +23,8 @@ def stats(tree: SourceTree, reader: Reader, sites: Sequence[Site], seconds: floa
         verdicts={verdict: verdicts[verdict] for verdict in VERDICTS},
         unknown_reasons=dict(sorted(reasons.items())),
         assumptions_used=len({one for binding in bindings for one in binding.assumptions}),
-        seconds=seconds,
+        seconds=None,
+        verified=verified,
     )
 
 

@@ -38,7 +38,8 @@ def asked(options: Options) -> bytes:
     )
     named = [Path(options.engine)] if options.engine and options.engine.endswith(".toml") else []
     packs = [file.read_bytes() for file in built_in] + [_content(file) for file in (*options.rules, *named)]
-    words = [options.engine or "", str(options.assumptions), *(file.as_posix() for file in options.rules)]
+    switches = (str(options.assumptions), str(options.verify), *options.assume, "")
+    words = [options.engine or "", *switches, *(file.as_posix() for file in options.rules)]
     for part in (*packs, *(word.encode("utf-8", "surrogateescape") for word in words)):
         digest.update(len(part).to_bytes(8, "big") + part)
     return digest.digest()

@@ -12,16 +12,20 @@ from auditor.audit.answers import OTHER, PRODUCT, READ, Trace
 from auditor.audit.coverage import nothing, stats
 from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, version, version_files
 from auditor.audit.extracting import FactsOf
+from auditor.audit.fixes import fixes
 from auditor.audit.options import Options
+from auditor.audit.phases import Phases
 from auditor.audit.questions import Questions
 from auditor.audit.reading import Reader, marked, modules, source, suppressions
 from auditor.audit.started import started_inside
+from auditor.audit.verified import counted, refuted, second_opinions
 from auditor.callgraph import by_name, freeze
 from auditor.checks import check
 from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand, link_whole
+from auditor.loading import loading_of
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.store import Store
@@ -29,19 +33,32 @@ from auditor.triage import Engine, Report, Suppression, assemble_findings, assem
 
 
 def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Trace]:
-    """source → extract → facts → link → callgraph → gating → checks → triage; and what the report rests on.
+    """source → extract → facts → link → callgraph → conditions → gating, loading → checks → triage; and what the report
+    rests on.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
+    phase = Phases(options.detail)
     known = packs(options.rules)
     spec = choose_engine(tree, options.engine, known, assumptions=options.assumptions)
+    phase(f"{len(tree.files):,} files below {tree.root}; engine {spec.name}, rules {spec.origin}")
     with no_collector(), Extractor(options.jobs) as extractor:
-        reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
+        facts_of = FactsOf(extractor, store, options.detail)
+        reader = Reader(tree, spec, facts_of, options.progress)
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
-        link_on_demand(linker, reader.candidates(), reader.supply, matcher(spec.accessors), matcher(spec.buffers))
-        judgement = judge(linker, freeze(linker), spec, tree.reported)
-    told = check(judgement)
+        link_on_demand(
+            *(linker, reader.candidates(), reader.supply),
+            *(matcher(spec.accessors), matcher(spec.buffers)),
+            others=frozenset({spec.graphs.replay}) - {""},
+        )
+        phase(f"read and linked {reader.parsed:,} files, the facts of {facts_of.kept:,} of them from the cache")
+        judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
+        phase(f"judged {len(judgement.sites):,} sites")
+        loading = loading_of(linker, spec, tree.reported)
+        opinions = second_opinions(judgement, linker, spec) if options.verify else ()
+    told = check(judgement, loading)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
         raise NothingToAudit(nothing(spec, reader))
@@ -52,11 +69,12 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
         root=str(tree.root),
         engine=Engine(spec.name, version(tree, spec), spec.origin),
         scenarios=scenarios(judgement),
-        stats=stats(tree, reader, sites, None),
+        stats=stats(tree, reader, sites, counted(opinions)),
         sites=sites,
-        findings=suppress(assemble_findings(told), comments, options.today),
-        problems=reader.problems(),
+        findings=suppress(assemble_findings(told, fixes(told, tree)), comments, options.today),
+        problems=(*reader.problems(), *refuted(opinions)),
     )
+    phase(f"told {len(report.findings):,} findings")
     read = reader.read.union(commented, version_files(tree, spec))
     questions = reader.questions(known)
     return report, Trace(_day(comments, options), questions, _said(tree, reader, questions, read))

@@ -13,5 +13,9 @@ def applies(case: Case) -> str | None:
 
 
 CHECK = Check(
-    "buffer-escape", "warning", "A tensor or address taken early is kept and read later without a gate.", applies
+    "buffer-escape",
+    "warning",
+    "A tensor or address taken early is kept and read later without a gate.",
+    applies,
+    unmended="what is kept is read later: fetch it anew where it is read",
 )

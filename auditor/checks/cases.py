@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from auditor.checks.finding import Case, Check, Finding
-from auditor.gating import Hop, Judgement, Need, SiteVerdict, by_length, readable
+from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
 from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
+Member = tuple[Case, Check, str, SiteVerdict]
 TOLD = ("ungated", "latent")
 
 
 def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ...]:
-    """Group the cases by (check, function to change, storage)."""
-    groups: dict[Key, list[tuple[Case, Check, str, SiteVerdict]]] = {}
+    """Group the cases by (severity, function to change, storage): one missing edge, told by one check."""
+    groups: dict[Key, list[Member]] = {}
     for site in judgement.sites:
         for case in _cases(judgement, site):
             check, message = _told(case, checks)
-            groups.setdefault((check.id, case.culprit, case.buffer.name, case.latent), []).append(
+            groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = [_finding(members) for members in groups.values()]
-    return tuple(sorted(made, key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=by_weight)
+    return tuple(_absorbed(made))
 
 
-def _order(one: Finding) -> tuple[object, ...]:
+def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
+    """Of several findings of one function and storage the worst; it stands for the others if none is surer."""
+    by_edge: dict[tuple[str, str, bool], list[Finding]] = {}
+    for one in found:
+        by_edge.setdefault((one.function, one.buffer, one.latent), []).append(one)
+    for first, *others in by_edge.values():
+        surer = [one for one in others if CONFIDENCES.index(one.confidence) < CONFIDENCES.index(first.confidence)]
+        sites = {site for one in (first, *others) if one not in surer for site in one.sites}
+        yield replace(first, sites=tuple(sorted(sites)))
+        yield from surer
+
+
+def by_weight(one: Finding) -> tuple[object, ...]:
+    """Orders findings: worst first, then by place."""
     return (
         one.latent,
         SEVERITIES.index(one.severity),
@@ -38,19 +53,23 @@ def _order(one: Finding) -> tuple[object, ...]:
 
 
 def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
-    seen: set[int] = set()
+    told: dict[int, tuple[Need, bool]] = {}
+    proved: set[int] = set()
     for binding in site.bindings:
         for outcome in binding.outcomes:
-            if outcome.verdict in TOLD and outcome.need is not None and id(outcome.need) not in seen:
-                seen.add(id(outcome.need))
-                yield _case(judgement, outcome.need, latent=outcome.verdict == "latent")
+            if outcome.verdict in TOLD and outcome.need is not None:
+                told.setdefault(id(outcome.need), (outcome.need, outcome.verdict == "latent"))
+                if binding.proved:
+                    proved.add(id(outcome.need))
+    for key, (need, latent) in told.items():
+        yield _case(judgement, need, latent=latent, proved=key in proved)
 
 
-def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
-    hop, inside = _culprit(judgement, need.hops)
+def _case(judgement: Judgement, need: Need, *, latent: bool, proved: bool) -> Case:
+    hop, inside = (need.hops[need.culprit], True) if need.culprit else _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, proved, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -92,17 +111,19 @@ def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
     raise AssertionError("the last check applies to every case")
 
 
-def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
-    case, check, message, _ = min(
-        members, key=lambda one: (one[0].latent, len(one[0].need.hops), one[0].place, by_length(one[0].need.hops))
-    )
+def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
+    """Told by the surest cases, of these by the most specific check, of these along the shortest path."""
+    surest = min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index)
+    telling = [one for one in members if one[0].need.confidence == surest]
+    speaks = min((check for _, check, *_ in telling), key=checks.index)
+    case, check, message, _ = min((one for one in telling if one[1] is speaks), key=_plainest)
     cls, _, method = case.culprit.rpartition(".")
     latent = all(one.latent for one, *_ in members)
     sites = sorted({(site.path, site.line, site.column, site.name) for *_, site in members})
     return Finding(
         check=check.id,
         severity="note" if latent else check.severity,
-        confidence=min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index),
+        confidence=surest,
         message=message,
         function=case.culprit,
         cls=cls if cls in case.judgement.hierarchy.classes else "",
@@ -114,9 +135,29 @@ def _finding(members: list[tuple[Case, Check, str, SiteVerdict]]) -> Finding:
         witness=case.need.hops,
         near=case.need.near,
         hints=tuple(_hints(case)),
+        remedy=_remedy(case, check),
         classes=tuple(sorted(frozenset().union(*(one.classes for one, *_ in members)))),
         sites=tuple(sites),
+        mode=case.mode,
     )
+
+
+def _confidence(cases: Sequence[Case]) -> str:
+    """The best of the cases that are proved to happen; where none is, low."""
+    proved = [one.need.confidence for one in cases if one.proved]
+    return min(proved, key=CONFIDENCES.index, default=CONFIDENCES[-1])
+
+
+def _plainest(one: Member) -> tuple[object, ...]:
+    """The shortest path first; of equal ones that to the storage of the most general class."""
+    case, hops = one[0], one[0].need.hops
+    return len(hops), len(case.judgement.hierarchy.mro(case.buffer.owner.cls)), case.place, by_length(hops)
+
+
+def _remedy(case: Case, check: Check) -> Remedy | str:
+    if case.latent:
+        return "nothing arms the object, so a wait would change nothing"
+    return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
 def _hints(case: Case) -> Iterator[str]:

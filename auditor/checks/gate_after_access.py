@@ -11,4 +11,10 @@ def applies(case: Case) -> str | None:
     return f"{case.method} reads {case.storage} before {near.gate.text} (line {near.gate.place.line}) waits for it"
 
 
-CHECK = Check("gate-after-access", "error", "The consuming use comes before the gate.", applies)
+CHECK = Check(
+    "gate-after-access",
+    "error",
+    "The consuming use comes before the gate.",
+    applies,
+    unmended="there is a wait already: it has to stand before the read",
+)

@@ -12,4 +12,10 @@ def applies(case: Case) -> str | None:
     return f"the only gate on the way from {case.method} to {case.storage} does nothing: {gate}"
 
 
-CHECK = Check("noop-gate", "warning", "The gate resolves to a body that does nothing.", applies)
+CHECK = Check(
+    "noop-gate",
+    "warning",
+    "The gate resolves to a body that does nothing.",
+    applies,
+    unmended="there is a wait already: the method that it calls has to wait",
+)

@@ -17,4 +17,10 @@ def _named(arguments: tuple[str, ...]) -> str:
     return f"the argument{'s' if len(arguments) > 1 else ''} " + " and ".join(f"`{name}`" for name in arguments)
 
 
-CHECK = Check("optional-gate-not-passed", "warning", "The gate depends on an argument that a call leaves out.", applies)
+CHECK = Check(
+    "optional-gate-not-passed",
+    "warning",
+    "The gate depends on an argument that a call leaves out.",
+    applies,
+    unmended="the gate is there: the caller has to pass the argument it depends on",
+)

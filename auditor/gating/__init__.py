@@ -9,8 +9,13 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.proofs import certificates, vocabulary
+from auditor.gating.remedies import Extent, Remedy, Waiting
+from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
+    EAGER,
+    REPLAY,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -22,14 +27,19 @@ from auditor.gating.values import (
     Touch,
     by_length,
 )
-from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
+    "ASIDE",
+    "EAGER",
     "ORDER",
+    "REPLAY",
     "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Excluded",
+    "Extent",
     "Gate",
     "Hop",
     "Judgement",
@@ -40,10 +50,14 @@ __all__ = [
     "Path",
     "Place",
     "Registration",
+    "Remedy",
     "SiteVerdict",
     "State",
     "Touch",
+    "Waiting",
     "by_length",
+    "certificates",
     "judge",
     "readable",
+    "vocabulary",
 ]

@@ -47,6 +47,7 @@ class Armed:
     def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> None:
         self._linker = linker
         self._graph = graph
+        self._connected = bool(spec.connectors.wait)
         found = _registrations(linker, graph, spec, product)
         self.refused: dict[Instance, str] = {}
         self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
@@ -63,6 +64,8 @@ class Armed:
         return known
 
     def _decide(self, one: Instance) -> State:
+        if self._connected:
+            return State("armed", "a connector loads each layer's storage")
         found = self._registrations.get(one, ())
         found = _last_words(found)
         given = [event for event in found if event.counter]
@@ -130,6 +133,8 @@ class Armed:
 
     def _loaded(self) -> frozenset[Instance]:
         """Objects whose buffers a load can write: armed ones, and what they are made of."""
+        if self._connected:
+            return frozenset(one for made in self._linker.instances.values() for one in made)
         start = [one for one, events in self._registrations.items() if any(event.counter for event in events)]
         inner: dict[Instance, list[Instance]] = {}
         for (owner, name), node in self._linker.fields.items():

@@ -11,7 +11,7 @@ from auditor.dataflow import edge_dominators
 from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
-from auditor.gating.symbols import Layer, Path, covers
+from auditor.gating.symbols import EVERY, Layer, Path, covers, readable, without_first_layer
 from auditor.gating.values import UNRELATED_ARGUMENT, Gate, Held, Near
 from auditor.link import Code, Instance
 
@@ -102,6 +102,23 @@ class Covering:
         if not isinstance(one, Call) or _is_builtin(code, one):
             return False
         return not any(site.value == one.dst for site in self._graph.calls[key])
+
+
+def covering_all(armed: Armed, gate: Gate, pool: Instance) -> tuple[bool | None, str]:
+    """Whether a gate covers every layer of what the loads of ``pool`` fill: True, False, None (cannot tell), with why.
+    The owner of its counter may be another pool that the same loads fill."""
+    if gate.noop:
+        return False, NOOP
+    owners = gate.owners if gate.owners is None or pool not in gate.owners else frozenset({pool})
+    states = [armed.state(one) for one in sorted(owners or (), key=repr)]
+    if owners is not None and all(one.kind not in ("armed", "unclear") for one in states):
+        return (False, states[0].why) if states else (None, "it is not known on which object the wait is")
+    verdict, why = covers(gate.layer, EVERY)
+    if verdict and owners is not None and not any(one.kind == "armed" for one in states):
+        return None, ORDER
+    if verdict is None and not without_first_layer(gate.layer).terms:
+        return False, f"the wait is for layer {readable(gate.layer)} alone"
+    return verdict, why
 
 
 def _is_builtin(code: Code, one: Call) -> bool:

@@ -13,7 +13,9 @@ from typing import NamedTuple, TypeAlias
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
-from auditor.gating.symbols import Layer, Path, layer_of, path_of, substitute
+from auditor.gating.class_tests import class_test
+from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
+from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
@@ -59,6 +61,8 @@ class FrameState:
         return frozenset(held)
 
 
+CONNECTOR = Path(":connector")
+"""Stands for the plugin that loads: which it is, is a matter of configuration."""
 EMPTY = FrameState((), {}, frozenset())
 
 
@@ -70,11 +74,15 @@ class HeldGates:
         self._graph = graph
         self._spec = spec
         self._waits = {one.method: one.argument for one in spec.gates}
+        self._connector_wait = spec.connectors.wait
+        if self._connector_wait:
+            self._waits[self._connector_wait] = 0
         self._counters = frozenset(one.counter for one in spec.gates)
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
         self._refined: dict[str, Mapping[tuple[int, int], Held]] = {}
+        self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
@@ -161,13 +169,19 @@ class HeldGates:
             path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
             place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
             text = expression(code.facts, one.call.dst, code.defined)
-            by_block.setdefault(one.block, []).append(Gate(None, path, Layer(), place=place, text=text))
+            layer = self._waited_layer(code, one)
+            by_block.setdefault(one.block, []).append(Gate(None, path, layer, place=place, text=text, chain=(place,)))
         for number, block in enumerate(code.facts.blocks):
-            for called in filter(None, (_own_method(code, one) for one in block.instructions)):
+            for call in (one for one in block.instructions if isinstance(one, Call)):
+                called = _own_method(code, call)
                 methods = self._linker.hierarchy.applicable(code.owner, self._linker.functions).get(called, ())
                 gate = self._declared(methods[0], above | {name}) if methods else None
                 if gate is not None:
-                    by_block.setdefault(number, []).append(gate)
+                    callee = self._linker.codes[methods[0]]
+                    arguments = arguments_of(code, call, callee.facts, implicit=False)
+                    layer = layer_into(code, arguments, gate.layer, f"{call.dst}!")
+                    place = Place(code.path, call.at.line, call.at.column, code.name)
+                    by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
         if not by_block:
             return None
         return _first(_at_returns(code.facts, self._starts(code, by_block), by_block))
@@ -203,10 +217,11 @@ class HeldGates:
 
     def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
         code, call = frame.code, one.call
-        argument = call.arguments[self._waits[one.func.name] :][:1]
-        layer = layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+        layer = self._waited_layer(code, one)
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst, code.defined)
+        if one.func.name == self._connector_wait:
+            return Gate(None, CONNECTOR, OWN, place=place, text=text, chain=(place,))
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
@@ -214,6 +229,10 @@ class HeldGates:
             return Gate(None, path, layer, None, given, noop, place, text, (place,))
         owners = instances(self._linker, frame, one.counter.base, one.block)
         return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
+
+    def _waited_layer(self, code: Code, one: Primitive) -> Layer:
+        argument = one.call.arguments[self._waits[one.func.name] :][:1]
+        return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -223,7 +242,7 @@ class HeldGates:
             for one in known
             for name in self._linker.hierarchy.applicable(one.cls, self._linker.functions).get(method, ())[:1]
         ]
-        return bool(bodies) and all(_is_empty(one) for one in bodies)
+        return bool(bodies) and all(is_empty(one) for one in bodies)
 
     def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
         """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
@@ -254,7 +273,7 @@ class HeldGates:
                 yield made
             elif receiver is not None:
                 objects = frozenset(site.receiver for site, _ in holders if site.receiver is not None)
-                if objects:
+                if objects and made.only is None:
                     yield replace(made, only=(receiver, objects))
 
     def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
@@ -268,7 +287,13 @@ class HeldGates:
         if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
             return None
         through = path_into(frame.code, argument, gate.through)
-        return Gate(gate.owners, through, layer, None, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
+        only = gate.only
+        if only is not None:
+            path = path_into(frame.code, argument, only[0])
+            if path is None:
+                return None
+            only = (path, only[1])
+        return Gate(gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
 
     # ------------------------------------------------------------ branches
 
@@ -297,16 +322,36 @@ class HeldGates:
         if isinstance(one, Op) and one.operator in ("is", "is not", "==", "!=") and len(one.operands) == 2:
             null = code.defined.get(one.operands[1])
             if isinstance(null, Const) and null.value is None and side == (one.operator in ("is", "==")):
-                return self._owner(code, one.operands[0])
+                return self._without_requests(code, one.operands[0]) or self._owner(code, one.operands[0])
         elif isinstance(one, Op) and not side:
             left, right = code.defined.get(one.operands[0]), code.defined.get(one.operands[-1])
             if isinstance(left, Attr) and isinstance(right, Const):
                 for flight in self._spec.in_flight:
                     if (left.name, one.operator, right.value) == (flight.attribute, flight.operator, flight.value):
                         return self._owner(code, left.base)
+        elif isinstance(one, Call) and not side and called_name(code, one) in self._spec.connectors.absent:
+            return Vacuous(frozenset({CONNECTOR}))
         elif isinstance(one, Attr) and not side:
-            return self._owner(code, test)
+            return self._owner(code, test) or self._of_another_class(code, one)
         return None
+
+    def _without_requests(self, code: Code, value: Value) -> Vacuous | None:
+        """The value is None: the pack says that it is so in a pass without requests."""
+        one = code.defined.get(value)
+        names = {code.facts.names.get(value, ""), one.name if isinstance(one, Attr | Param) else ""}
+        return Vacuous(frozenset({CONNECTOR})) if names.intersection(self._spec.connectors.idle) else None
+
+    def _of_another_class(self, code: Code, test: Attr) -> Vacuous | None:
+        """``self.is_x`` is false, which is only ever set to ``isinstance(self.y, X)``: the object there is no X."""
+        key = (code.owner, test.name)
+        if key not in self._tests:
+            self._tests[key] = class_test(self._linker, self._graph, code.owner, test.name) if code.owner else None
+        known = self._tests[key]
+        own = code.defined.get(test.base)
+        if known is None or not isinstance(own, Param):
+            return None
+        names, objects = known
+        return Vacuous(unless=(Path(own.name, names), objects))
 
     def _owner(self, code: Code, counter: Value) -> Vacuous | None:
         one = code.defined.get(counter)
@@ -326,9 +371,9 @@ def _first(held: Held) -> Gate | None:
     return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
 
 
-def _own_method(code: Code, one: object) -> str:
-    """The name of the method that an instruction calls on the object of the method at hand."""
-    func = code.defined.get(one.func) if isinstance(one, Call) else None
+def _own_method(code: Code, one: Call) -> str:
+    """The name of the method that is called on the object of the method at hand; "" for any other call."""
+    func = code.defined.get(one.func)
     base = code.defined.get(func.base) if isinstance(func, Attr) else None
     own = isinstance(base, Param) and base.name == code.facts.params[0].name
     return func.name if own and isinstance(func, Attr) else ""
@@ -351,7 +396,7 @@ def _is_optional(code: Code, name: str) -> bool:
     return any(one.name == name and one.has_default for one in code.facts.params)
 
 
-def _is_empty(function: FunctionFacts) -> bool:
+def is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)

@@ -13,10 +13,11 @@ from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Value
+from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import ORDER, Bound, Covering
 from auditor.gating.held import (
+    CONNECTOR,
     Calling,
     HeldGates,
     arguments_of,
@@ -29,12 +30,14 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.symbols import SOME, Path, path_of
+from auditor.gating.streams import ASIDE, UNCLEAR, Streams
+from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
     ANYWHERE,
     PACKS,
+    PASSED,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -46,6 +49,7 @@ from auditor.gating.values import (
     Outcome,
     Place,
     Touch,
+    Vacuous,
     put_into,
 )
 from auditor.link import Code, Frame, Instance, Linker
@@ -70,6 +74,8 @@ class Summary:
 
 
 _NOTHING = Summary()
+_START = (0, 0)
+"""The start of a function: what its callers have waited for is held on the stream that is current there."""
 SMALL_CYCLE = 6
 """Frames in a recursive component that is summarised until nothing new can come up."""
 
@@ -87,10 +93,13 @@ class Needs:
         self.is_buffer = storage.guards
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
+        self._is_passed = matcher(spec.parameters)
         self._tracer = Tracer(linker, graph, spec, storage, held, self._cover)
-        self._picking = Picking(graph)
+        self._picking = Picking(graph, own=bool(spec.connectors.wait))
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
+        self._streams = Streams(linker, graph, held)
+        self._defined_at: dict[str, Mapping[Value, tuple[int, int]]] = {}
         self._summaries: dict[FrameKey, Summary] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
         sources = [key for key, frame in graph.frames.items() if self._has_source(frame)]
@@ -104,7 +113,11 @@ class Needs:
         """Frames that run below one that waits: only there can a caller still cover a need."""
 
     def _has_source(self, frame: Frame) -> bool:
-        return any(isinstance(one, Attr) and self.is_buffer(one.name) for one in frame.code.defined.values())
+        return any(
+            (isinstance(one, Attr) and self.is_buffer(one.name) is True)
+            or (isinstance(one, Param) and frame.context is not None and self._is_passed(one.name) is not None)
+            for one in frame.code.defined.values()
+        )
 
     # ------------------------------------------------------------ summaries
 
@@ -156,7 +169,7 @@ class Needs:
         if handle.gate is not None:
             return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
         unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
-        return self._exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
+        return self.exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
 
     def _inner(self, key: FrameKey) -> bool:
         """A method that other code calls, but never on this object: no path leads to it."""
@@ -168,10 +181,14 @@ class Needs:
             return "latent", self._armed.state(need.buffer.owner).why
         if need.use == PACKS:
             return "unknown", "escape-untracked"
+        if need.touches[:1] and need.touches[0].kind == PASSED and not need.near:
+            return "unknown", "unreached"  # who calls it from outside may have waited
         if any(one.why == ORDER for one in need.near):
             return "unknown", "arming-order"
         if any(one.why == "unrelated" for one in need.near):
             return "unknown", "layer-unrelated"
+        if any(one.why == UNCLEAR for one in need.near):
+            return "unknown", "stream-unknown"
         if any(one.why == "guard" for one in need.near) and not any(one.why == "branch" for one in need.near):
             return "unknown", "guard-not-implied"
         return "ungated", ""
@@ -217,11 +234,25 @@ class Needs:
             by_value.setdefault(site.value, []).append(site)
         for number, block in enumerate(code.facts.blocks):
             for one in block.instructions:
-                if isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
+                if isinstance(one, Param) and self._is_passed(one.name):
+                    yield from self._passed(key, frame, one)
+                elif isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
                     yield from self._raw(key, frame, number, one)
                 elif isinstance(one, Call | Attr | Enter) and one.dst in by_value:
                     for site in by_value[one.dst]:
                         yield from self._returned(key, frame, one, site)
+
+    def _passed(self, key: FrameKey, frame: Frame, one: Param) -> Iterator[tuple[Value, Handle]]:
+        """Storage that is passed to a method of a pool, in the end from outside the tree. Its uses are the sites."""
+        code, owner = frame.code, key[1]
+        if owner is None:
+            return
+        place = Place(code.path, one.at.line, one.at.column, code.name)
+        hop = Hop(key, place, f"is passed {one.name}")
+        yield (
+            one.dst,
+            Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner), hops=(hop,)),
+        )
 
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
         code = frame.code
@@ -236,7 +267,7 @@ class Needs:
             if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
-            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}")
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}", picked)
             yield (
                 one.dst,
                 Handle(
@@ -262,15 +293,31 @@ class Needs:
         bound = (receiver_path(frame.code, one), site.receiver)
         for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
-            layer = layer_into(frame.code, arguments, handle.layer, f"{site.value}!")
+            layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
             given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
+            hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
-                replace(
-                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=(hop, *handle.hops)
-                ),
+                replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops),
             )
+
+    def _layer_here(
+        self,
+        key: FrameKey,
+        frame: Frame,
+        called: tuple[Calling, CallSite],
+        arguments: Mapping[str, Value | Path],
+        layer: Layer,
+    ) -> Layer:
+        """A callee's layer in the caller's terms. If that is a computed index, as of slots, the object that the method
+        runs on may have been picked by layer."""
+        one, site = called
+        here = layer_into(frame.code, arguments, layer, f"{site.value}!")
+        if not here.computed:
+            return here
+        picked = self._picking.of_receiver(key, one)
+        return here if picked.every else picked
 
     def _touched(self, frame: Frame, one: Calling, site: CallSite, touches: tuple[Touch, ...]) -> tuple[Touch, ...]:
         name = called_name(frame.code, one)
@@ -298,24 +345,80 @@ class Needs:
         needs: dict[tuple[object, ...], Need],
     ) -> None:
         used = False
-        for use, now in self._tracer.trace(key, value, handle):
+        for use, traced in self._tracer.trace(key, value, handle):
             used = True
+            if not traced.touches and self._is_passed_on(key, frame, use):
+                continue  # told where it is used
+            now = traced if traced.touches else self._touched_at(frame, use, traced)
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
-            elif use.kind not in ("element", "escape", "packed"):
+                continue
+            if use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
-            elif now.gate is not None:
-                self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, now.hops))
+                continue
+            place = Place(frame.code.path, use.line, use.column, frame.code.name)
+            hops = (Hop(key, place, use.what, now.layer), *now.hops)
+            if now.gate is not None and (missing := self._stream_missing(key, value, use)) is None:
+                self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, hops))
             else:
-                place = Place(frame.code.path, use.line, use.column, frame.code.name)
-                hops = (Hop(key, place, use.what), *now.hops)
+                if now.gate is not None:
+                    aside = Near(missing or ASIDE, now.gate[0], "nothing orders that stream behind it")
+                    now = replace(now, near=(*now.near, aside))
                 confidence = self._tracer.confidence(key, use)
-                need = Need(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near)
+                reader = -len(hops) if now.layer == OWN else 0  # where each layer is an object, who reads it waits
+                need = Need(
+                    *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near),
+                    culprit=reader,
+                )
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _stream_missing(self, key: FrameKey, value: Value, use: Use) -> str | None:
+        """Whether a use of a handle, which was got behind a gate, is on another stream that is not behind it."""
+        points = self._points(self._graph.code(key))
+        return self._streams.missing(key, points.get(value, _START), (use.block, use.index))
+
+    def _points(self, code: Code) -> Mapping[Value, tuple[int, int]]:
+        known = self._defined_at.get(code.name)
+        if known is None:
+            known = self._defined_at[code.name] = {
+                one.dst: (number, index)
+                for number, block in enumerate(code.facts.blocks)
+                for index, one in enumerate(block.instructions)
+                if isinstance(one, Attr | Call | Enter)
+            }
+        return known
+
+    def _gate_missing(self, key: FrameKey, gate: Gate, point: tuple[int, int]) -> str | None:
+        """The same of a gate that is held at a point: where it was acquired here, or else before this function."""
+        events = self._held.state(key).events
+        start = next(((one.block, one.index) for one in events if gate in one.gates), _START)
+        return self._streams.missing(key, start, point)
+
+    def _is_passed_on(self, key: FrameKey, frame: Frame, use: Use) -> bool:
+        """Whether a use hands storage that was passed in to another method that it is passed to."""
+        block = frame.code.facts.blocks[use.block].instructions
+        call = block[use.index] if use.index < len(block) else None
+        if not isinstance(call, Call):
+            return False
+        sites = [site for site in self._graph.calls[key] if site.value == call.dst]
+        return bool(sites) and all(
+            site.callee[1] is not None
+            and any(
+                value == use.value and self._is_passed(name)
+                for name, value in self._arguments(frame, call, site).items()
+            )
+            for site in sites
+        )
+
+    def _touched_at(self, frame: Frame, use: Use, handle: Handle) -> Handle:
+        """A handle of storage that was passed in: the use itself is the site."""
+        name, owner = handle.buffer.name, handle.buffer.owner
+        touch = Touch(frame.code.path, use.line, use.column, name, PASSED, owner, frame.code.name)
+        return replace(handle, touches=(touch,))
 
     def _cover(self, handle: Handle, held: Held) -> Handle:
         """A handle that goes on from where ``held`` is held: who reads it later is behind the gate that covers it."""
@@ -326,6 +429,8 @@ class Needs:
 
     def _on_return(self, key: FrameKey, handle: Handle, use: Use) -> Handle:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
+        if handle.hops:
+            handle = replace(handle, hops=(replace(handle.hops[0], layer=handle.layer), *handle.hops[1:]))
         if handle.gate is not None:
             return handle
         state = self._held.state(key).at(use.block, use.index)
@@ -351,13 +456,14 @@ class Needs:
             arguments = self._arguments(frame, call, site)
             hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
+                layer = self._layer_here(key, frame, (call, site), arguments, need.layer)
                 into = replace(
                     need,
-                    layer=layer_into(frame.code, arguments, need.layer, f"{site.value}!"),
+                    layer=layer,
                     touches=self._touched(frame, call, site, need.touches),
                     optional=_given(frame.code, arguments, need.optional),
                     near=_near_in_caller(frame.code, arguments, need.near),
-                    hops=(hop, *need.hops),
+                    hops=(replace(hop, layer=layer), *need.hops),
                 )
                 yield into, site
             for need in needs[MAX_NEEDS:]:
@@ -398,19 +504,28 @@ class Needs:
         state = self._held.state(key).at(*point)
         gate, near = self._covering.judge(state, need.layer, bound)
         near = self._meant(frame.code, near)
+        missing = self._gate_missing(key, gate[0], point) if gate is not None else None
+        if gate is not None and missing is not None:
+            near.append(Near(missing, gate[0], "nothing orders that stream behind it"))
+            gate = None
         if gate is None and need.optional:
             gate = need.optional[0]
-        if gate is None:
+        if gate is None and missing is None:
             gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
-        exempt = self._exempt(frame, need)
+        exempt = self.exempt(frame, need)
+        if exempt is None and Vacuous(frozenset({CONNECTOR})) in state:
+            exempt = Outcome("exempt", "no-load", need=need)
         if exempt is not None:
             self._decide(made, need.buffer, need.touches, exempt)
             return
         if nearby:
-            near.extend(self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound)))
+            missed = self._meant(frame.code, self._covering.elsewhere(key, need.layer, point, bound))
+            near.extend(missed)
+            if missed and need.layer == OWN:  # this function waits, though not for this read
+                need = replace(need, culprit=-len(need.hops))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
@@ -418,13 +533,18 @@ class Needs:
         old = needs.get(name)
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
-            shorter = kept if len(kept.hops) < len(old.hops) else old
-            kept = replace(shorter, layer=layer, touches=_both(old.touches, kept.touches))
+            kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
         elif old is not None:
-            shorter = kept if len(kept.hops) < len(old.hops) else old
             optional = tuple(one for one in old.optional if one in kept.optional)
-            kept = replace(shorter, near=_distinct((*old.near, *kept.near)), optional=optional)
+            plainer = self._plainer(old, kept)
+            kept = replace(plainer, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
+
+    def _plainer(self, one: Need, other: Need) -> Need:
+        """The one with the shorter path; of equal ones that of the more general class."""
+        mro = self._linker.hierarchy.mro
+        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
+        return one if longer else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
@@ -442,10 +562,11 @@ class Needs:
             or (one.gate.chain[0].line, one.gate.chain[0].column) not in accessors
         ]
 
-    def _exempt(self, frame: Frame, need: Need) -> Outcome | None:
+    def exempt(self, frame: Frame, need: Need) -> Outcome | None:
+        """Why a read needs no gate in ``frame``, or below it on the way that it came by."""
         owner = need.buffer.owner
         for function in dict.fromkeys((need.origin.function, *(hop.frame[0] for hop in need.hops), frame.code.name)):
-            assumed = self._assumption(function)
+            assumed = self.assumption(function)
             if assumed is not None:
                 return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
         if self._without_load(frame.code.name):
@@ -456,7 +577,7 @@ class Needs:
             return Outcome("exempt", "no-load", need=need)
         return None
 
-    def _assumption(self, function: str) -> Assumption | None:
+    def assumption(self, function: str) -> Assumption | None:
         """The assumption of the pack about what is read in, or by way of, a function."""
         if function not in self._assumptions:
             fitting = (one for one in self._spec.assumptions if fnmatchcase(function, one.scope))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import NOTHING, Attr, Call, Const, Declare, Item, Phi, Return, Value
-from auditor.gating.held import arguments_of, layer_into
-from auditor.gating.symbols import EVERY, Layer, layer_of
+from auditor.gating.held import Calling, arguments_of, layer_into
+from auditor.gating.symbols import EVERY, OWN, Layer, layer_of
 
 _DEEPEST = 4
 """Calls and attributes that are followed to where an object was picked."""
@@ -15,12 +15,21 @@ _DEEPEST = 4
 class Picking:
     """Answers for values of a frame, in its terms; ``EVERY`` for what was not picked, or in different ways."""
 
-    def __init__(self, graph: CallGraph) -> None:
+    def __init__(self, graph: CallGraph, *, own: bool = False) -> None:
+        """``own``: each object belongs to one layer."""
+        self._own = own
         self._graph = graph
         self._returned: dict[FrameKey, Layer] = {}
 
+    def of_receiver(self, key: FrameKey, call: Calling) -> Layer:
+        """The layer of the object that a method is called on."""
+        func = self._graph.code(key).defined.get(call.func) if isinstance(call, Call) else call
+        return self.layer(key, func.base) if isinstance(func, Attr) else EVERY
+
     def layer(self, key: FrameKey, value: Value, depth: int = 0) -> Layer:
         code = self._graph.code(key)
+        if self._own:
+            return OWN
         if depth > _DEEPEST:
             return EVERY
         match code.defined.get(value):

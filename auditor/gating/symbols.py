@@ -106,6 +106,11 @@ class Layer:
         return any("!" in str(atom) for atom, _ in self.terms)
 
     @property
+    def computed(self) -> bool:
+        """Whether it is computed in a way that is not followed, as by a call; a loop's variable is not."""
+        return any(isinstance(atom, Derived) for atom, _ in self.terms)
+
+    @property
     def plain(self) -> bool:
         """Whether it is one parameter, as it was given (or a shift of it): two of them are two layers."""
         return len(self.terms) == 1 and all(
@@ -120,6 +125,8 @@ class Layer:
 EVERY = Layer(every=True)
 SOME = Layer(((Path("!some layer"), 1),))
 """A layer that only a callee knows."""
+OWN = Layer(((Path(":its own layer"), 1),))
+"""The layer that an object's storage belongs to, where each layer is an object."""
 FIRST_LAYER = ("start_layer",)
 """Names of the attribute that holds an object's first layer: what separates a local index from a global one."""
 LAYER_COUNTS = ("num_layers", "layer_num", "num_hidden_layers")
@@ -159,7 +166,7 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
     return Layer(((path_of(defined, value), 1),))
 
 
-_COMPUTED = (Call, Item, Op, Unpack, Build, Await, Iterate)
+_COMPUTED = (Call, Item, Op, Unpack, Build, Await)
 
 
 def _root(defined: Mapping[Value, object], one: Attr) -> object:
@@ -281,7 +288,7 @@ def readable(layer: Layer) -> str:
 
 
 def _shown(layer: Layer) -> str:
-    text = re.sub(r"%\d+\.|\d+!", "", str(layer))
+    text = re.sub(r"%\d+\.|\d+!|^:(?=its )", "", str(layer))
     return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", text)
 
 

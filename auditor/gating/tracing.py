@@ -33,8 +33,18 @@ from auditor.facts import (
 )
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
-from auditor.gating.symbols import EVERY, Derived, Layer, layer_of
-from auditor.gating.uses import ALIAS_CALLS, COLLECTIVES, METADATA_CALLS, NULL_TESTS, READS, User, called_name, users
+from auditor.gating.symbols import EVERY, OWN, Derived, Layer, layer_of
+from auditor.gating.uses import (
+    ALIAS_CALLS,
+    COLLECTIVES,
+    METADATA_CALLS,
+    NULL_TESTS,
+    READS,
+    User,
+    called_name,
+    is_number,
+    users,
+)
 from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.scales import CONFIDENCES
@@ -156,7 +166,8 @@ class Tracer:
                 container = _put_into(code, one)
                 if container is not None:
                     held = self._held.state(key).at(user.block, user.index)
-                    return [("alias", container, self._cover(handle, held))]
+                    inside = put_into(handle, ANYWHERE) if _appends(code, one) else handle
+                    return [("alias", container, self._cover(inside, held))]
                 return self._argument(key, code, one, value, handle)
             case Op():
                 return self._operator(code, one, handle)
@@ -211,7 +222,7 @@ class Tracer:
             return [("address", NOTHING, handle)]
         if one.name in self._table.stores:
             return [("store", NOTHING, handle)]
-        if one.name in self._table.views:
+        if one.name in self._table.views or self._is_precaution(code, one):
             targets = [call.dst for call in calls] or [one.dst]
             return [("alias", target, handle) for target in targets]
         if not handle.selected and one.name in ("append", "extend", "clear", "insert"):
@@ -224,6 +235,13 @@ class Tracer:
         if not handle.selected and one.name not in READS:
             return list(_part(code, one, calls, handle))
         return [("element", NOTHING, handle)]
+
+    def _is_precaution(self, code: Code, one: Attr) -> bool:
+        """Whether it is the ``x.contiguous()`` of ``if not x.is_contiguous()``: rows of a pool are contiguous."""
+        if one.name != "contiguous":
+            return False
+        others = (user.instruction for user in self.users(code).get(one.base, ()))
+        return any(isinstance(each, Attr) and each.name == "is_contiguous" for each in others)
 
     def _calls(self, code: Code, one: Attr) -> list[Call]:
         """The calls of an attribute."""
@@ -241,7 +259,8 @@ class Tracer:
             index = code.defined.get(one.index)
             if isinstance(index, Build) and index.kind == "slice":
                 return [("alias", one.dst, handle)]
-            return [("alias", one.dst, replace(handle, layer=layer_of(code.defined, one.index), selected=True))]
+            layer = OWN if handle.layer == OWN else layer_of(code.defined, one.index)
+            return [("alias", one.dst, replace(handle, layer=layer, selected=True))]
         return [("alias", one.dst, handle)] if _is_view_index(code, one.index) else self._gather(code, one, handle)
 
     def _gather(self, code: Code, one: Item, handle: Handle) -> Iterable[Step]:
@@ -357,6 +376,13 @@ def _put_into(code: Code, one: Call) -> Value | None:
     return func.base if isinstance(container, Build) and container.kind in ("list", "dict", "set") else None
 
 
+def _appends(code: Code, one: Call) -> bool:
+    """Whether a call puts its argument, as one element, into a list."""
+    func = code.defined.get(one.func)
+    container = code.defined.get(func.base) if isinstance(func, Attr) else None
+    return isinstance(container, Build) and container.kind == "list" and called_name(code, one) in ("append", "insert")
+
+
 def _part(code: Code, one: Attr, calls: list[Call], handle: Handle) -> Iterator[Step]:
     """A part of storage that is a structure: ``cache.conv``, or the layer that ``cache.at_layer(i)`` picks."""
     for call in calls:
@@ -380,7 +406,7 @@ def _is_view_index(code: Code, index: Value) -> bool:
     one = code.defined.get(index)
     if isinstance(one, Build) and one.kind == "tuple":
         return all(_is_view_index(code, part) for part in one.elements)
-    return isinstance(one, Const | Opaque) or (isinstance(one, Build) and one.kind == "slice")
+    return isinstance(one, Const | Opaque) or (isinstance(one, Build) and one.kind == "slice") or is_number(code, index)
 
 
 def _is_kernel(code: Code) -> bool:

@@ -8,7 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from auditor.facts import NOTHING, Attr, Build, Call, Const, FunctionFacts, Import, Item, Name, Op, Phi, SetItem, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Build,
+    Call,
+    Const,
+    FunctionFacts,
+    Import,
+    Item,
+    Iterate,
+    Name,
+    Op,
+    Param,
+    Phi,
+    SetItem,
+    Unpack,
+    Value,
+)
 from auditor.link import Code
 
 
@@ -177,3 +194,38 @@ READS = frozenset(
 
 NULL_TESTS = frozenset({"is", "is not"})
 """Operators that look at no element."""
+
+
+def is_number(code: Code, value: Value, depth: int = 0) -> bool:
+    """Whether a value is certainly one integer: ``tensor[number]`` is a view, where ``tensor[tensor]`` reads."""
+    one = code.defined.get(value)
+    if depth > _DEEPEST:
+        return False
+    match one:
+        case Const(value=literal):
+            return isinstance(literal, int)
+        case Param(name=name):
+            annotation = next((each.annotation for each in code.facts.params if each.name == name), None)
+            return annotation is not None and annotation.name == "int"
+        case Iterate(iterable=iterable):
+            return _calls(code, iterable, "range")
+        case Unpack(source=source, index=0):
+            pairs = code.defined.get(source)
+            return isinstance(pairs, Iterate) and _calls(code, pairs.iterable, "enumerate")
+        case Call():
+            return called_name(code, one) in ("len", "int") and isinstance(code.defined.get(one.func), Name)
+        case Op(operator=operator, operands=operands):
+            return operator in _ARITHMETIC and all(is_number(code, each, depth + 1) for each in operands)
+    return False
+
+
+_DEEPEST = 6
+"""Operations that an index is followed through."""
+
+_ARITHMETIC = frozenset({"+", "-", "*", "//", "%"})
+"""Operators whose result is an integer if the operands are."""
+
+
+def _calls(code: Code, value: Value, builtin: str) -> bool:
+    one = code.defined.get(value)
+    return isinstance(one, Call) and isinstance(code.defined.get(one.func), Name) and called_name(code, one) == builtin

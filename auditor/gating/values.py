@@ -22,6 +22,14 @@ PACKS = "packs it into an object"
 not followed."""
 
 
+PASSED = "parameter"
+"""The kind of a touch that is a use of storage which came as an argument from outside the tree."""
+REPLAY = "replay"
+"""The execution mode in which a captured graph is replayed; also the use of a need that comes of it."""
+EAGER = "eager"
+"""The execution mode in which Python runs the forward pass."""
+
+
 UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
 
@@ -67,10 +75,11 @@ class Gate:
 @dataclass(frozen=True, slots=True)
 class Vacuous:
     """There is nothing to wait for: on this path one of the owners at ``through`` has no counter or no load in flight,
-    or one of the optional parameters ``without`` was not passed."""
+    or one of the optional parameters ``without`` was not passed, or the object at a path is none of ``unless``."""
 
     through: frozenset[Path] = frozenset()
     without: frozenset[str] = frozenset()
+    unless: tuple[Path, frozenset[Instance]] | None = None
 
 
 Held: TypeAlias = frozenset[Gate | Vacuous]
@@ -99,7 +108,7 @@ def simplest(held: Iterable[Gate | Vacuous]) -> Held:
 def implies(one: Gate | Vacuous, other: Gate | Vacuous) -> bool:
     """Whether ``other`` is ``one`` with more conditions, or more parts of a guard."""
     if isinstance(one, Vacuous) and isinstance(other, Vacuous):
-        return one.through <= other.through and one.without <= other.without
+        return one.through <= other.through and one.without <= other.without and one.unless in (None, other.unless)
     if isinstance(one, Vacuous) or isinstance(other, Vacuous):
         return False
     return set(one.given) <= set(other.given) and replace(one, given=other.given) == other
@@ -116,15 +125,20 @@ def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
 
 def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
     through, without = one.through | other.through, one.without | other.without
-    return Vacuous(through, without) if len(through) + len(without) <= _CHOICES else None
+    if one.unless is not None and other.unless not in (None, one.unless):
+        return None
+    return Vacuous(through, without, one.unless or other.unless) if len(through) + len(without) <= _CHOICES else None
 
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
-    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if an
-    argument was not passed, a gate that depends on the argument."""
+    """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if
+    an argument was not passed, a gate that depends on the argument; if an object is of another class there, a gate for
+    the others."""
     if any(path != one.through for path in other.through):
         return None
-    return replace(one, given=tuple(sorted({*one.given, *other.without})))
+    if other.unless is not None and one.only not in (None, other.unless):
+        return None
+    return replace(one, given=tuple(sorted({*one.given, *other.without})), only=other.unless or one.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +166,13 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of a path: in ``frame``, at ``place``, ``what`` happens."""
+    """One step of a path: in ``frame``, at ``place``, ``what`` happens. ``layer``: the layer concerned, in the terms of
+    the function of the frame."""
 
     frame: FrameKey
     place: Place
     what: str
+    layer: Layer | None = field(default=None, compare=False)
 
 
 def by_length(hops: tuple[Hop, ...]) -> tuple[object, ...]:
@@ -209,6 +225,8 @@ class Need:
     near: tuple[Near, ...] = field(default=(), compare=False)
     optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
     """Gates that cover it if the caller passes the argument they depend on, with why their layer covers."""
+    culprit: int = field(default=0, compare=False)
+    """The step of ``hops`` at which somebody should have waited, counted from their end (-1 the last); 0: not known."""
 
     @property
     def escapes(self) -> bool:
@@ -235,8 +253,8 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one touch on one path. ``verdict``: gated (with ``gate`` and ``why``), exempt (``why`` the
-    reason), ungated (``need``)."""
+    """What became of one touch on one path, in an execution mode. ``verdict``: gated (with ``gate`` and ``why``),
+    exempt (``why`` the reason), ungated (``need``)."""
 
     verdict: str
     why: str
@@ -244,3 +262,4 @@ class Outcome:
     need: Need | None = None
     hops: tuple[Hop, ...] = ()
     assumption: str = ""
+    mode: str = EAGER

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from auditor.audit import Subject
     from auditor.interfaces.options import Request, Shown
     from auditor.interfaces.progress import Progress
+    from auditor.review import Artifact
     from auditor.source import Revisions, Snapshot, SourceTree
     from auditor.triage import Comparison, Report
 
@@ -98,6 +99,29 @@ def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str,
     return INDEX, revisions.head()
 
 
+def audited_between(ctx: click.Context, request: Request, progress: Progress, base: str, name: str) -> Artifact:
+    """Audit a revision and where it parted from another one, and return what was introduced and fixed between them."""
+    from auditor import __version__
+    from auditor.audit import NothingToAudit
+    from auditor.review import artifact_of, untouched
+    from auditor.source import Revisions
+
+    revisions = ctx.with_resource(Revisions.around(request.top()))
+    after = revisions.commit(name)
+    start = revisions.merge_base(revisions.commit(base), after)
+    if start is None:
+        raise UsageError(f"{base} and {name} have no commit in common. Fetch the history: `fetch-depth: 0`.")
+    if revisions.same_python(start, after):
+        return untouched(base=start, head=after, tool_version=__version__)
+    commit = _Commit.of(request, revisions, after, whole=True)
+    head = _whole(request, commit, progress, timing=False)
+    try:
+        report, before = _both(request, head, _Commit.of(request, revisions, start, whole=True))
+    except NothingToAudit as error:
+        raise UnreadableRoot(str(error).replace(str(head.root), str(revisions.top))) from None
+    return artifact_of(before, report, base=start, head=after)
+
+
 # ---------------------------------------------------------------- other trees
 
 
@@ -118,19 +142,22 @@ class _Paths(NamedTuple):
 
 class _Commit(NamedTuple):
     """A revision of the repository. ``snapshot``: what is known of it before it is unpacked; None where that does not
-    tell the whole tree."""
+    tell the whole tree. ``top``: what paths are relative to, below the top of the repository."""
 
     request: Request
     revisions: Revisions
     name: str
     snapshot: Snapshot | None
+    top: Path
 
     @classmethod
-    def of(cls, request: Request, revisions: Revisions, name: str) -> _Commit:
+    def of(cls, request: Request, revisions: Revisions, name: str, *, whole: bool = False) -> _Commit:
+        """``whole``: relative to the top of the repository, as a host names files; else to that of the request."""
+        top = Path() if whole else _below(revisions, request.top())
         below = [_below(revisions, root).as_posix() for root in request.roots()]
         frame = repr((below, sorted(request.configuration.roles.items())))
-        whole = None if request.extra else revisions.snapshot(name, _below(revisions, request.top()), frame)
-        return cls(request, revisions, name, whole)
+        snapshot = None if request.extra else revisions.snapshot(name, top, frame)
+        return cls(request, revisions, name, snapshot, top)
 
     def recalled(self, request: Request, *, timing: bool = False) -> Report | None:
         """The answer of an earlier run."""
@@ -145,8 +172,7 @@ class _Commit(NamedTuple):
         """Unpack it."""
         folder = self.revisions.unpack(self.name)
         found = (folder / _below(self.revisions, root) for root in self.request.roots())
-        top = _below(self.revisions, self.request.top())
-        return _Paths(tuple(path for path in found if path.exists()), folder / top)
+        return _Paths(tuple(path for path in found if path.exists()), folder / self.top)
 
 
 def _opened(request: Request, paths: _Paths) -> SourceTree | None:

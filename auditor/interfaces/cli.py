@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
@@ -13,6 +14,7 @@ from auditor.interfaces.config import config
 from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
+from auditor.interfaces.fix import fix
 from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
 from auditor.interfaces.output import (
     Destination,
@@ -23,12 +25,13 @@ from auditor.interfaces.output import (
     writable,
 )
 from auditor.interfaces.probe import probe
+from auditor.interfaces.review import review
 from auditor.interfaces.rules import rules
 from auditor.interfaces.setup import completion, init
 from auditor.scales import CONFIDENCES
 
 SECTIONS = (
-    ("Audit", ("check", "why", "explain", "baseline", "diff", "history")),
+    ("Audit", ("check", "why", "explain", "fix", "baseline", "diff", "history", "review")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Test by running", ("probe",)),
     ("Set up", ("init", "config", "completion")),
@@ -71,6 +74,7 @@ def main() -> None:
     type=click.Choice(CONFIDENCES),
     help="Findings below it get a line in the report and do not change the exit status.  [default: medium]",
 )
+@click.option("--verify", is_flag=True, help="Have every certificate checked again, by a program that knows no solver.")
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
 @color_option
@@ -85,6 +89,7 @@ def check(
     no_baseline: bool,
     fail_on: str | None,
     min_confidence: str | None,
+    verify: bool,
     strict: bool,
     no_timing: bool,
     color: bool | None,
@@ -92,6 +97,7 @@ def check(
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
     if sum(map(bool, (since, hook, request.release))) > 1:
         raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
+    request = replace(request, verify=verify)
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
@@ -210,6 +216,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
-for verb in (explain, baseline, diff, history, rules, probe, init, config, completion):
+for verb in (explain, fix, baseline, diff, history, review, rules, probe, init, config, completion):
     main.add_command(verb)
 main.sections = SECTIONS

@@ -34,10 +34,13 @@ class Request:
     extra: tuple[str, ...]
     engine: str | None
     assumptions: bool
+    assume: tuple[str, ...]
     jobs: int
     cache: bool
     quiet: bool
     configuration: Configuration
+    verify: bool = False
+    verbose: bool = False
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
@@ -85,11 +88,14 @@ class Request:
             engine=self.engine or self.configuration["engine"] or None,
             rules=self.rules(),
             assumptions=self.assumptions and self.configuration["assumptions"],
+            assume=self.assume,
             timing=timing,
+            verify=self.verify,
             today=datetime.date.today(),
             progress=progress,
             cache=cache_home() if self.cache else None,
             remark=lambda text: self.say(f"bufgate: {text}"),
+            detail=self.detail,
         )
 
     def processes(self) -> int:
@@ -106,6 +112,11 @@ class Request:
         """Write a remark to stderr, unless ``--quiet``."""
         if not self.quiet:
             click.echo(text, err=True)
+
+    def detail(self, text: str) -> None:
+        """Write a line to stderr under ``--verbose``."""
+        if self.verbose:
+            self.say(f"bufgate: {text}")
 
 
 def _extra(text: str) -> Path:
@@ -135,6 +146,13 @@ def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) ->
     ctx.meta[DEBUG] = value
 
 
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_remember_debug,
+    help="Let errors through with their traceback.",
+)
 _WHAT = (
     click.argument("paths", nargs=-1, type=click.Path()),
     click.option("--release", metavar="NAME==VERSION", help="Audit a release from PyPI in place of PATHS."),
@@ -149,19 +167,20 @@ _WHAT = (
 _HOW = (
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
     click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
+    click.option(
+        "--assume",
+        multiple=True,
+        metavar="K=V",
+        help="Leave out what cannot happen where this holds: platform=cuda, use_mla=true. Repeatable.",
+    ),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
     ),
     click.option("--no-cache", is_flag=True, help="Parse every file; neither read nor write what earlier runs kept."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
-    click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        callback=_remember_debug,
-        help="Let errors through with their traceback.",
-    ),
+    click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is read, from where, and each phase."),
+    debug_option,
 )
 
 
@@ -194,8 +213,10 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
     ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        if options["quiet"] and options["verbose"]:
+            raise click.UsageError("--quiet and --verbose exclude each other: name one of them.")
         configuration = configured(paths, release, options.pop("config"))
-        kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
+        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet", "verbose")}
         request = Request(
             paths=paths,
             release=release,

@@ -105,8 +105,17 @@ def _forget_stdout() -> None:
         os.dup2(nowhere, sys.stdout.fileno())
 
 
+def replace_files(contents: Mapping[Path, bytes]) -> None:
+    """Replace files with new contents, each in one step and with its permissions."""
+    for file, content in contents.items():
+        try:
+            _replace(file, content)
+        except OSError as error:
+            raise Failure(f"cannot write {file}: {error.strerror or error}") from error
+
+
 def _replace(file: Path, content: bytes) -> None:
-    """Write beside the file, then rename: who looks sees the old report or the new one, never half of one."""
+    """Write beside the file, then rename: who looks sees the old one or the new one, never half of one."""
     target = Path(os.path.realpath(file))
     if target.exists() and not stat.S_ISREG(target.stat().st_mode):
         target.write_bytes(content)  # a device or a pipe cannot be replaced
@@ -115,6 +124,8 @@ def _replace(file: Path, content: bytes) -> None:
     try:
         with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666), "wb") as stream:
             stream.write(content)
+            if target.exists():
+                os.chmod(beside, stat.S_IMODE(target.stat().st_mode))
         os.replace(beside, target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from auditor.facts import ParamFacts, TypeExpr
+from auditor.facts import Declare, ParamFacts, TypeExpr
 from auditor.link.constraints import Node
-from auditor.link.objects import Instance
+from auditor.link.objects import ClassObject, Instance
 from auditor.link.program import Program
 from auditor.link.scopes import Scopes
 
@@ -76,6 +76,25 @@ def _assume_tracked(program: Program, wanted: frozenset[Node], applies: Callable
     program.graph.solve()
 
 
+def assume_declared(program: Program, asked: Iterable[Node]) -> None:
+    """A receiver that nobody knows, of a variable declared with tracked classes, is some object of them."""
+    empty = {node for node in asked if not program.graph.sets[node]}
+    for frame in list(program.frames.values()):
+        code = frame.code
+        for value, one in code.defined.items():
+            if isinstance(one, Declare) and frame.node(value) in empty:
+                for annotation in _members(one.type):
+                    cls = annotated_class(program.scopes, code.module, code.facts.scope, annotation)
+                    if cls is not None and program.tracked(cls):
+                        program.assume(cls, frame.node(value))
+    program.graph.solve()
+
+
+def _members(annotation: TypeExpr) -> Iterable[TypeExpr]:
+    """The parts of a union, else the annotation itself."""
+    return annotation.args if annotation.name.rpartition(".")[2] in ("Union", "|") else (annotation,)
+
+
 def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> None:
     """A receiver that nobody knows, of a method that one place of the tree defines for tracked classes, is an object
     that has it: any other would raise AttributeError."""
@@ -93,9 +112,17 @@ def assume_by_method(program: Program, asked: Iterable[tuple[Node, str]]) -> Non
 
 
 def assume_unbuilt(program: Program) -> None:
-    """Give a tracked class without subclasses that nobody builds an object: what it does is shown all the same."""
+    """Give a tracked class that nobody builds an object, if it has no subclasses or a function hands it out as a class:
+    what it does is shown all the same."""
     hierarchy = program.hierarchy
+    handed_out = {
+        one.cls
+        for frame in program.frames.values()
+        for one in program.graph.points_to(frame.result)
+        if isinstance(one, ClassObject)
+    }
     for cls in sorted(hierarchy.classes):
-        if program.tracked(cls) and not program.instances.get(cls) and len(hierarchy.subclasses(cls)) == 1:
+        shown = cls in handed_out or len(hierarchy.subclasses(cls)) == 1
+        if shown and program.tracked(cls) and not program.instances.get(cls):
             program.register(program.some(cls))
     program.graph.solve()

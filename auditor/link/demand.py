@@ -6,15 +6,16 @@ builds exist all the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
-from auditor.facts import Attr, ModuleFacts, Value
-from auditor.link.annotations import assume, assume_by_method, assume_unbuilt, assume_uncalled
+from auditor.facts import Attr, Call, Import, Item, ModuleFacts, Name, Unpack, Value
+from auditor.link.annotations import assume, assume_by_method, assume_declared, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
-from auditor.link.program import Frame
+from auditor.link.program import Code, Frame
+from auditor.link.tested import tested
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
@@ -26,29 +27,40 @@ def link_on_demand(
     supply: Supply,
     is_accessor: Callable[[str], object],
     is_storage: Callable[[str], object],
+    others: Collection[str] = (),
 ) -> None:
-    """Link ``first`` and whatever the answers for accessor calls turn out to depend on, and who calls the methods that
-    read storage.
+    """Link ``first`` and whatever the answers for accessor calls turn out to depend on, who calls the methods that read
+    storage, and the functions that storage is passed to. ``others``: methods of any class whose receivers are asked
+    about as well.
 
     Receivers of reads of storage itself are too many to be followed to other files; they get what annotations say.
     """
     asked, settled = NO_NEEDS, False
+    consumers: list[tuple[Code, Name | Import]] = []
     modules = list(first)
     while modules:
         linker.add(modules)
         linker.graph.solve()
         assume(linker)
-        wanted = needs(linker, receivers(linker, is_accessor)) | callers_of(readers(linker, is_storage))
+        asked_about = receivers(linker, is_accessor) + method_receivers(linker, others)
+        wanted = needs(linker, asked_about) | callers_of(readers(linker, is_storage))
+        wanted |= modules_of(linker, consumers)
         modules = list(supply(wanted - asked))
         asked |= wanted
+        if not modules and not settled:
+            wanted = tested(linker, is_accessor)
+            modules = list(supply(wanted - asked))
+            asked |= wanted
         if not modules and not settled:
             settled = True
             assume_unbuilt(linker)
             read = receivers(linker, is_accessor) + storage_receivers(linker, is_storage)
             assume_uncalled(linker, unknown_parameters(linker, read))
+            assume_declared(linker, storage_receivers(linker, is_storage))
             assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
-            wanted = needs(linker, receivers(linker, is_accessor))
+            consumers = list(passed_to(linker, lambda name: is_accessor(name) or is_storage(name)))
+            wanted = needs(linker, receivers(linker, is_accessor)) | modules_of(linker, consumers)
             modules = list(supply(wanted - asked))
             asked |= wanted
 
@@ -79,6 +91,50 @@ def readers(linker: Linker, is_storage: Callable[[str], object]) -> frozenset[st
     return frozenset(found)
 
 
+def passed_to(linker: Linker, gives_storage: Callable[[str], object]) -> Iterator[tuple[Code, Name | Import]]:
+    """The functions that storage is passed to as it was got, as their callers name them."""
+    for code in {frame.code: None for frame in linker.frames.values()}:
+        for one in code.defined.values():
+            func = code.defined.get(one.func) if isinstance(one, Call) else None
+            if (
+                isinstance(one, Call)
+                and isinstance(func, Name | Import)
+                and any(_is_part(code, argument.value, gives_storage) for argument in one.arguments)
+            ):
+                yield code, func
+
+
+def _is_part(code: Code, value: Value, gives_storage: Callable[[str], object]) -> bool:
+    """Whether a value is storage, an element of it or a view."""
+    while True:
+        match code.defined.get(value):
+            case Attr(base=base, name=name):
+                if gives_storage(name):
+                    return True
+                value = base
+            case Call(func=func):
+                value = func
+            case Item(base=base):
+                value = base
+            case Unpack(source=source):
+                value = source
+            case _:
+                return False
+
+
+def modules_of(linker: Linker, functions: Iterable[tuple[Code, Name | Import]]) -> Needs:
+    """The modules that define these functions, or pass their names on."""
+    found: set[str] = set()
+    for code, one in functions:
+        module = (
+            one.module if isinstance(one, Import) else linker.scopes.dotted(code.module, code.facts.scope, one.name)
+        )
+        while module and not linker.scopes.in_tree(module):
+            module = module.rpartition(".")[0]
+        found.add(module)
+    return Needs(frozenset(found - {""}), frozenset(), frozenset(), frozenset())
+
+
 def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> list[Node]:
     """The receivers of all reads of an attribute that is named like storage."""
     return [
@@ -87,6 +143,11 @@ def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> li
         for one in frame.code.defined.values()
         if isinstance(one, Attr) and is_storage(one.name)
     ]
+
+
+def method_receivers(linker: Linker, names: Collection[str]) -> list[Node]:
+    """The receivers of all calls of methods of these names."""
+    return [frame.node(base) for frame in linker.frames.values() for base, name in frame.code.called if name in names]
 
 
 def unpassed_receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[tuple[Node, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from auditor.facts import Attr, Call, Name
 from auditor.link.constraints import Node
 from auditor.link.declared import field_filter
@@ -122,6 +124,7 @@ def _read_super(one: Super, program: Program, name: str, target: Node) -> None:
     receiver = one.receiver
     method = program.hierarchy.lookup(receiver.cls, name, program.functions, after=one.cls)
     if method is None:
+        program.later.append(partial(_read_super, one, program, name, target))
         return
     if isinstance(receiver, Instance):
         bind_method(program, method, receiver, target)

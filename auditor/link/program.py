@@ -24,7 +24,8 @@ SOMEWHERE = "[?]"
 
 class Code:
     """A function of the tree with where it is. ``name`` is qualified; ``owner`` the qualified class whose body defines
-    it, or "". ``flows`` and ``sources`` are its instructions as constraints; they are filled in on first use."""
+    it, or "". ``flows`` and ``sources`` are its instructions as constraints, ``passed`` the parameters that it hands
+    back; they are filled in on first use."""
 
     __slots__ = (
         "_called",
@@ -37,6 +38,7 @@ class Code:
         "module",
         "name",
         "owner",
+        "passed",
         "path",
         "size",
         "sources",
@@ -53,6 +55,7 @@ class Code:
         self.flows: dict[Value, tuple[Flow, ...]] = {}
         self.sources: tuple[Callable[[Frame], None], ...] = ()
         self.externals: dict[Value, str] = {}
+        self.passed: Mapping[int, tuple[Accept | None, ...]] | None = None
         self._called: tuple[tuple[Value, str], ...] | None = None
         self._defined: dict[Value, Instruction] | None = None
         self._conditions: dict[int, tuple[Condition, ...]] | None = None
@@ -143,6 +146,8 @@ class Program:
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
+        self.later: list[Callable[[], None]] = []
+        """Look-ups behind a base class that was not read: they are made again when more is."""
         self._passed: set[tuple[object, ...]] = set()
         self._globals: dict[str, list[str]] = {}
         self._fill = fill
@@ -185,6 +190,9 @@ class Program:
                     for one in tuple(self.instances.get(base, ())):
                         self._seed(one)
         self.graph.again()
+        later, self.later = self.later, []
+        for look_up in later:
+            look_up()
 
     def _declare(self, facts: ModuleFacts, function: FunctionFacts) -> None:
         name = f"{facts.module}.{function.qualname}" if function.qualname else facts.module

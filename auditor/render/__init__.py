@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from auditor.render import github, gitlab, graph, html, json_v1, junit, markdown, rdjson, sarif, text
 from auditor.render.difference import DIFFERENCE_FORMATS
 from auditor.render.documentation import documented, explain_check, read_documentation
-from auditor.render.escape import escape
+from auditor.render.escape import escape, prose
 from auditor.render.footer import sentence
+from auditor.render.github import workflow_command
 from auditor.render.graph import callers_of
 from auditor.render.history import HISTORY_FORMATS
 from auditor.render.page import Page
-from auditor.render.plain import clean
+from auditor.render.plain import clean, count, short
 from auditor.render.text import explain_finding
 from auditor.render.why import explain_sites
 from auditor.triage import Report
@@ -58,11 +59,15 @@ __all__ = [
     "Renderer",
     "callers_of",
     "clean",
+    "count",
     "documented",
     "escape",
     "explain_check",
     "explain_finding",
     "explain_sites",
+    "prose",
     "read_documentation",
     "sentence",
+    "short",
+    "workflow_command",
 ]

@@ -68,6 +68,7 @@ def coverage(report: Report) -> list[tuple[str, str]]:
         ("bindings", _bindings(report)),
         ("scenarios", _scenarios(report)),
         ("assumed", count(report.stats.assumptions_used, "assumption") + " of the pack"),
+        *(("verified", _verified(report)) for _ in range(bool(report.stats.verified))),
         ("problems", _problem_counts(report)),
         ("config", clean(report.configuration) or "none found, defaults used"),
         *(("note", clean(note)) for note in report.notes),
@@ -79,6 +80,12 @@ def coverage(report: Report) -> list[tuple[str, str]]:
 def _row(page: Page, name: str, value: str) -> list[str]:
     first, *rest = wrapped(value, page.width, " " * COLUMN)
     return [page.faint(name.ljust(COLUMN)) + first[COLUMN:], *rest]
+
+
+def _verified(report: Report) -> str:
+    verified = report.stats.verified
+    partly = f", {verified['partly']} of them in part" if verified["partly"] else ""
+    return f"{verified['hold']} of {count(verified['certificates'], 'certificate')} hold{partly}"
 
 
 def _engine(report: Report) -> str:

@@ -7,7 +7,7 @@ the limit stands in the log as a plain line, and a last notice counts it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from auditor.render.footer import sentence
 from auditor.render.page import Page
@@ -51,8 +51,13 @@ def _annotation(command: str, finding: ReportedFinding, page: Page) -> str:
         "endColumn": finding.end_column - 1,
         "title": f"bufgate: {finding.check}",
     }
+    return workflow_command(command, values, f"{finding.message} [{finding.fingerprint}]")
+
+
+def workflow_command(command: str, values: Mapping[str, object], message: str) -> str:
+    """Write one command; nothing in its values or message is taken for another."""
     written = ",".join(f"{name}={_property(str(value))}" for name, value in values.items())
-    return f"::{command} {written}::{_message(finding.message)} [{_message(finding.fingerprint)}]"
+    return f"::{command} {written}::{_message(message)}"
 
 
 def _plain(finding: ReportedFinding, page: Page) -> str:

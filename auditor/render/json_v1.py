@@ -7,10 +7,22 @@ and no terminal can change it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from auditor.render.page import Page
-from auditor.triage import Binding, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
+from auditor.triage import (
+    Binding,
+    ExcludedBinding,
+    Fix,
+    Gate,
+    Report,
+    ReportedFinding,
+    ReportedProblem,
+    Scenario,
+    Site,
+    Stats,
+    Step,
+)
 
 SCHEMA = "report-v1"
 TOOL = "bufgate"
@@ -57,6 +69,7 @@ def stats_row(stats: Stats) -> Mapping[str, object]:
         "verdicts": {verdict: stats.verdicts.get(verdict, 0) for verdict in _VERDICTS},
         "unknown_reasons": dict(sorted(stats.unknown_reasons.items())),
         "assumptions_used": stats.assumptions_used,
+        **({"verified": stats.verified} if stats.verified else {}),
         **seconds,
     }
 
@@ -78,6 +91,7 @@ def _site(site: Site) -> Mapping[str, object]:
         "verdict": site.verdict,
         "open": site.open,
         "bindings": [_binding(binding) for binding in site.bindings],
+        "excluded": [_excluded(one) for one in site.excluded],
     }
 
 
@@ -95,9 +109,22 @@ def _binding(binding: Binding) -> Mapping[str, object]:
         "reason": binding.reason,
         "check": binding.check,
         "assumptions": binding.assumptions,
-        "derivation": [{"path": step.path, "line": step.line, "what": step.what} for step in binding.derivation],
+        "derivation": _derivation(binding.derivation),
         "gates": [gate_row(gate) for gate in binding.gates],
         "witness": _steps(binding.witness),
+    }
+
+
+def _derivation(steps: Sequence[Step]) -> list[Mapping[str, object]]:
+    return [{"path": step.path, "line": step.line, "what": step.what} for step in steps]
+
+
+def _excluded(one: ExcludedBinding) -> Mapping[str, object]:
+    return {
+        "classes": one.classes,
+        "objects": one.objects,
+        "why": one.why,
+        "derivation": _derivation(one.derivation),
     }
 
 
@@ -138,7 +165,21 @@ def finding_row(finding: ReportedFinding) -> Mapping[str, object]:
         "confirmation": finding.confirmation,
         "witness": _steps(finding.witness),
         "related": _steps(finding.related),
-        "fix": finding.fix,
+        "fix": _fix(finding.fix),
+        "unfixed": finding.unfixed,
+    }
+
+
+def _fix(fix: Fix | None) -> Mapping[str, object] | None:
+    if fix is None:
+        return None
+    return {
+        "path": fix.path,
+        "line": fix.line,
+        "end_line": fix.end_line,
+        "text": fix.text,
+        "gate": fix.gate,
+        "like": fix.like,
     }
 
 

@@ -11,6 +11,7 @@ does not depend on argument order, working directory or file-system order. It kn
 """
 
 from auditor.source.display import display
+from auditor.source.reading import declared_encoding, decode
 from auditor.source.release import cache_home, fetch_release, release_folder
 from auditor.source.revisions import INDEX, Revisions, Snapshot
 from auditor.source.roles import ROLES
@@ -27,6 +28,8 @@ __all__ = [
     "SourceTree",
     "Stamps",
     "cache_home",
+    "declared_encoding",
+    "decode",
     "display",
     "fetch_release",
     "mentions",

@@ -139,6 +139,21 @@ class Revisions:
     def _python(self, revision: str | None) -> set[_Blob]:
         return set() if revision is None else set(self._blobs(revision))
 
+    def text(self, revision: str, path: str) -> str | None:
+        """Return a file of a commit; None where there is none."""
+        try:
+            return run_git(str(self.top), "show", f"{revision}:{path}").decode("utf-8", "replace")
+        except GitFailure:
+            return None
+
+    def patch(self, base: str, head: str, path: str) -> str | None:
+        """Return the unified diff of one file between two commits; None where git cannot make it."""
+        plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=3")
+        try:
+            made = run_git(str(self.top), "diff", *plain, base, head, "--", f":(top,literal){path}")
+        except (GitFailure, ValueError):  # the latter: a NUL in the path
+            return None
+        return made.decode("utf-8", "replace") or None
     def snapshot(self, revision: str, below: Path, frame: str) -> Snapshot | None:
         """List a revision; None where links make one file the content of several."""
         blobs = tuple(sorted(self._blobs(revision), key=lambda blob: blob.path))

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from auditor.errors import UnreadableRoot, UsageError
@@ -79,6 +79,7 @@ class SourceTree:
     _role: Callable[[str], str] = field(repr=False)
     _cache: Path | None = field(repr=False)
     _memory: _Memory = field(repr=False, compare=False)
+    _changed: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -99,7 +100,9 @@ class SourceTree:
     def digests(self, stamps: Stamps) -> tuple[str, ...]:
         """Return the digest of each file, in order; only those are read whose stamps are not known."""
         return tuple(
-            stamps.digest(place.target, place.seen, lambda path=path: self.digest(path))  # type: ignore[misc]
+            self.digest(path)
+            if path in self._changed
+            else stamps.digest(place.target, place.seen, lambda path=path: self.digest(path))  # type: ignore[misc]
             for path, place in ((path, self._places[path]) for path in self.files)
         )
 
@@ -134,6 +137,13 @@ class SourceTree:
                 contents[path] = None
                 self._memory.problems.add(Problem(path, 1, str(reason)))
         return contents[path]
+
+    def changed(self, contents: Mapping[str, bytes]) -> SourceTree:
+        """Return the same tree with other contents for some of its files, as if they were written."""
+        kept = {path: data for path, data in self._memory.contents.items() if data is not None}
+        memory = _Memory(contents={**kept, **contents}, problems=set(self._memory.problems))
+        memory.size = sum(map(len, memory.contents.values()))  # type: ignore[arg-type]  # none of them is None
+        return replace(self, _memory=memory, _changed=self._changed.union(contents))
 
     def search(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether the file holds ``pattern``, also where it is too large to be read."""

@@ -9,24 +9,32 @@ from pathlib import Path
 
 from auditor.errors import AuditError
 from auditor.spec.folders import data
-from auditor.spec.model import EngineSpec, Uses
+from auditor.spec.model import Connectors, EngineSpec, Graphs, Uses
 from auditor.spec.reader import Faulty, Reader, did_you_mean, parse_toml, read_toml
 from auditor.spec.table import (
     ACCESSORS,
     ARMING,
     ASSUMPTIONS,
     BUFFERS,
+    CONFIGURATION,
+    CONNECTORS,
     ENGINE,
     ENTRIES,
     GATES,
+    GRAPHS,
     HOST_SIDE,
+    IMPLICATIONS,
     IN_FLIGHT,
     KERNELS,
+    LAUNCHES,
+    MEANINGS,
     NEEDED,
     NOT_POOLS,
+    PARAMETERS,
     POOLS,
     RECOGNISE,
     TABLES,
+    TRANSFERS,
     USES,
     Engine,
 )
@@ -109,8 +117,16 @@ def _spec(reader: Reader, document: Mapping[str, object]) -> EngineSpec:
         in_flight=reader.rows(document, IN_FLIGHT),
         host_side=reader.rows(document, HOST_SIDE),
         not_pools=reader.rows(document, NOT_POOLS),
+        transfers=reader.rows(document, TRANSFERS),
+        launches=reader.rows(document, LAUNCHES),
         kernels=reader.rows(document, KERNELS),
         entries=reader.rows(document, ENTRIES),
         assumptions=reader.rows(document, ASSUMPTIONS),
+        configuration=reader.rows(document, CONFIGURATION),
+        meanings=reader.rows(document, MEANINGS),
+        implications=reader.rows(document, IMPLICATIONS),
         uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
+        graphs=reader.one(document, GRAPHS, Graphs((), "", (), "")),
+        connectors=reader.one(document, CONNECTORS, Connectors((), "", "", "", (), (), "")),
+        parameters=reader.rows(document, PARAMETERS),
     )

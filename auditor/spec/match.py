@@ -51,10 +51,11 @@ def matches(name: str, groups: tuple[Names, ...]) -> Names | None:
 
 
 def seeds(spec: EngineSpec) -> frozenset[str]:
-    """List the literal identifiers that make a file worth a look: gates, their counters, arming calls, pools."""
+    """List the literal identifiers that make a file worth a look: gates, counters, arming calls, pools, graphs."""
     calls = {name for gate in spec.gates for name in (gate.method, gate.counter)} | {arm.method for arm in spec.arming}
+    calls |= {spec.connectors.wait, spec.connectors.offer} - {""}
     pools = {pattern for group in spec.pools for pattern in group.patterns}
-    return frozenset(calls | {pool for pool in pools if not _is_wild(pool)})
+    return frozenset(calls | set(spec.graphs.classes) | {pool for pool in pools if not _is_wild(pool)})
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +75,7 @@ def needles(spec: EngineSpec) -> tuple[bytes, ...]:
 
 
 def _seed_patterns(spec: EngineSpec) -> frozenset[str]:
-    groups = (*spec.accessors, *spec.buffers, *spec.pools)
+    groups = (*spec.accessors, *spec.buffers, *spec.pools, *spec.transfers)
     return seeds(spec).union(*(group.patterns for group in groups))
 
 

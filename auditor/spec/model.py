@@ -91,6 +91,27 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """``test``, a condition as reports show it, is another name of the condition ``means``."""
+
+    test: str
+    means: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """Where the condition ``when`` holds, each condition of ``then`` does as well; or, without a condition, wherever a
+    function of ``scope`` runs or an object of ``classes`` exists. A fact that no code contains, like an assumption."""
+
+    when: str
+    scope: tuple[str, ...]
+    classes: tuple[str, ...]
+    then: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Uses:
     """How tensors are used, by attribute and method name: what reads no element (``metadata``), takes the address
     (``address``), makes another view of the same storage (``views``), writes elements (``stores``) or waits for the
@@ -105,12 +126,46 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
+class Graphs:
+    """Captured device graphs. ``classes``: those whose objects record what runs in a ``with`` block begun with them;
+    ``replay``: their method that runs the record without Python; ``forwards``: calls (the end of the dotted expression)
+    that run the whole neural network, so that its layers read the pools, where the code hides which network it is."""
+
+    classes: tuple[str, ...]
+    replay: str
+    forwards: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Connectors:
+    """Loads by plugins. A connector is a class that derives from ``roots``; its method ``load`` starts the loads of a
+    forward pass, and ``wait`` returns when the layer at hand is there: whose storage a function reads is the layer that
+    its own waits are for. ``offer`` returns (how much it can load, whether that happens between passes): where it is
+    between passes, nothing is in flight during one.
+
+    ``absent`` are functions and methods that are false where no connector loads; ``idle`` names that are None in a pass
+    without requests."""
+
+    roots: tuple[str, ...]
+    wait: str
+    load: str
+    offer: str
+    absent: tuple[str, ...]
+    idle: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class EngineSpec:
     """One rule pack, checked. ``origin`` is the file it came from, for display.
 
     ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out
     or read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
     buffers or that do the transfer themselves. ``not_pools``: classes whose methods merely look like accessors.
+    ``transfers``: functions that enqueue a copy where no code in the tree shows it. ``launches``: methods that run a
+    forward pass. ``configuration``: classes whose fields keep their value once the first pool is built. ``parameters``:
+    of a pool's methods, those by which code outside the tree passes it guarded storage.
     """
 
     name: str
@@ -126,7 +181,15 @@ class EngineSpec:
     in_flight: tuple[InFlight, ...]
     host_side: tuple[Names, ...]
     not_pools: tuple[Names, ...]
+    transfers: tuple[Names, ...]
+    launches: tuple[Names, ...]
     kernels: tuple[Kernel, ...]
     entries: tuple[EntryPoint, ...]
     assumptions: tuple[Assumption, ...]
+    configuration: tuple[Names, ...]
+    meanings: tuple[Meaning, ...]
+    implications: tuple[Implication, ...]
     uses: Uses
+    graphs: Graphs
+    connectors: Connectors
+    parameters: tuple[Names, ...]

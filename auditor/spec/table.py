@@ -13,10 +13,14 @@ from typing import Generic, TypeAlias, TypeVar
 from auditor.spec.model import (
     Arming,
     Assumption,
+    Connectors,
     EntryPoint,
     GatePrimitive,
+    Graphs,
+    Implication,
     InFlight,
     Kernel,
+    Meaning,
     Names,
     Recognition,
     Uses,
@@ -100,6 +104,8 @@ INTEGER = Kind("a whole number", (int,))
 POSITION = Kind("a position (a whole number from 0)", (int,), minimum=0)
 PARAMETER = Kind("a parameter name or a position from 0", (str, int), pattern=r"^[^\W\d]\w*\Z", minimum=0)
 
+CONDITION = Kind("a condition: X, not X, X == V or X != V", (str,), pattern=r"^\S[^\n]*\Z")
+
 WHY = Field("why", SENTENCE, "The sentence that a report shows when somebody asks why this entry is here.")
 
 
@@ -143,6 +149,11 @@ ACCESSORS = _names("accessors", "Methods that hand out or read buffers.")
 BUFFERS = _names("buffers", "Attributes that hold guarded storage.")
 HOST_SIDE = _names("host_side", "Classes that hold no device buffers, or that do the transfer themselves.")
 NOT_POOLS = _names("not_pools", "Classes whose methods merely look like accessors.")
+TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which no code of the tree shows.")
+LAUNCHES = _names(
+    "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
+)
+PARAMETERS = _names("parameters", "Parameters of a pool's methods by which callers outside the tree pass it storage.")
 GATES = Table(
     "gates",
     GatePrimitive,
@@ -219,6 +230,31 @@ ASSUMPTIONS = Table(
     ),
     unique=("id",),
 )
+CONFIGURATION = _names("configuration", "Classes whose fields keep their value once the first pool is built.")
+MEANINGS = Table(
+    "meanings",
+    Meaning,
+    "Tests that are another name of a condition.",
+    (
+        Field("test", CONDITION, "The test as reports show it."),
+        Field("means", CONDITION, "The condition that it is: exactly one of the two values, or that it is true."),
+        WHY,
+    ),
+    unique=("test",),
+)
+IMPLICATIONS = Table(
+    "implications",
+    Implication,
+    "Conditions that hold together, which no code says.",
+    (
+        Field("when", TEXT, "The condition that implies the others; without one they always hold.", default=""),
+        Field("scope", listing(QUALIFIED, may_be_empty=True), "Patterns of the functions it is about.", default=()),
+        Field("classes", listing(PATTERN, may_be_empty=True), "Patterns of the classes of objects.", default=()),
+        Field("then", listing(CONDITION), "The conditions that hold as well."),
+        WHY,
+    ),
+    unique=("when", "scope", "classes"),
+)
 USES = Table(
     "uses",
     Uses,
@@ -233,10 +269,45 @@ USES = Table(
     ),
     many=False,
 )
+GRAPHS = Table(
+    "graphs",
+    Graphs,
+    "Captured device graphs: their replay runs no Python, so no wait that Python makes.",
+    (
+        Field("classes", listing(IDENTIFIER), "Classes whose objects record the with block that begins with them."),
+        Field("replay", IDENTIFIER, "Their method that runs the record.", default="replay"),
+        Field(
+            "forwards",
+            listing(QUALIFIED, may_be_empty=True),
+            "Calls, by the end of the dotted expression, that run the network where the code hides which it is.",
+            default=(),
+        ),
+        WHY,
+    ),
+    many=False,
+)
+CONNECTORS = Table(
+    "connectors",
+    Connectors,
+    "Plugins that load, each with a wait for the layer at hand.",
+    (
+        Field("roots", listing(IDENTIFIER), "Classes that connectors derive from."),
+        Field("wait", IDENTIFIER, "The method that returns when the layer at hand is there."),
+        Field("load", IDENTIFIER, "The method that starts the loads of a forward pass."),
+        Field("offer", IDENTIFIER, "The method that tells how much can be loaded, and whether between passes."),
+        Field(
+            "absent", listing(IDENTIFIER, may_be_empty=True), "Functions: false where no connector loads.", default=()
+        ),
+        Field("idle", listing(IDENTIFIER, may_be_empty=True), "Names: None in a pass without requests.", default=()),
+        WHY,
+    ),
+    many=False,
+)
 
 TABLES: tuple[Table[object], ...] = (
-    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
-    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES),
+    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS, TRANSFERS, LAUNCHES),
+    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS),
+    *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
 )
 """Every table of a pack, in the order of the documentation."""
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import Binding, Gate, ReportedFinding, Scenario, Site, Step
+from auditor.triage.report import Binding, ExcludedBinding, Fix, Gate, ReportedFinding, Scenario, Site, Step
 
 if TYPE_CHECKING:  # a report that was kept is read without the rooms that make one
     from auditor.checks import Finding
-    from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict
+    from auditor.gating import BindingVerdict, Excluded, Hop, Judgement, SiteVerdict
     from auditor.gating import Gate as HeldGate
 
-EXECUTION = ("eager", "load-possible")
-"""Mode and phase of everything, as long as no entry point of a pack says otherwise."""
+LOAD_POSSIBLE = "load-possible"
+"""The phase of everything that is judged: where no load can be in flight, a read is exempt."""
 
 
 def assemble_sites(judgement: Judgement, findings: Sequence[Finding], role: Callable[[str], str]) -> tuple[Site, ...]:
@@ -42,7 +42,19 @@ def _site(judgement: Judgement, one: SiteVerdict, role: str, told: dict[tuple[st
         verdict=one.verdict,
         open=one.open,
         bindings=tuple(_merged(judgement, one.bindings, told.get(place))),
+        excluded=tuple(_excluded(one.excluded)),
     )
+
+
+def _excluded(found: Iterable[Excluded]) -> Iterable[ExcludedBinding]:
+    """One a class and reason."""
+    groups: dict[tuple[str, str], list[Excluded]] = {}
+    for one in found:
+        groups.setdefault((one.object.cls, one.why), []).append(one)
+    for (cls, why), members in sorted(groups.items()):
+        places = sorted({str(one.object) for one in members if one.object.line})
+        steps = tuple(Step(path, line, what) for path, line, what in members[0].derivation)
+        yield ExcludedBinding((cls,), tuple(places), why, steps)
 
 
 def site_id(place: tuple[str, int, int, str]) -> str:
@@ -54,19 +66,21 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
     """Bindings of equal verdict, method and gates are one."""
     groups: dict[tuple[object, ...], list[BindingVerdict]] = {}
     for one in bindings:
-        groups.setdefault((one.verdict, one.reason, one.method, one.gates), []).append(one)
+        groups.setdefault((one.verdict, one.reason, one.method, one.mode, one.gates), []).append(one)
     for members in groups.values():
         first = members[0]
         need = first.need
+        meetings = [one.meeting for one in members if one.meeting is not None]
+        meeting = meetings[0].joined(meetings[1:]) if meetings else None
         yield Binding(
             classes=tuple(sorted({name for one in members for name in one.classes})),
             objects=tuple(sorted({str(one.object) for one in members if one.object is not None and one.object.line})),
             method=first.method,
-            mode=EXECUTION[0],
-            phase=EXECUTION[1],
+            mode=first.mode,
+            phase=LOAD_POSSIBLE,
             scenario=_scenario(judgement, first),
-            feasible="flow",
-            when=(),
+            feasible="proved" if meeting is not None and meeting.proved else "flow",
+            when=meeting.when if meeting is not None else (),
             verdict=first.verdict,
             reason=first.reason,
             check=check if first.verdict in ("ungated", "latent") else None,
@@ -110,20 +124,20 @@ def steps(hops: Iterable[Hop]) -> tuple[Step, ...]:
     return tuple(Step(hop.place.path, hop.place.line, hop.what, hop.place.function) for hop in hops)
 
 
-def assemble_findings(findings: Sequence[Finding]) -> tuple[ReportedFinding, ...]:
-    """Findings in order, each with its fingerprint."""
+def assemble_findings(findings: Sequence[Finding], fixes: Sequence[Fix | str]) -> tuple[ReportedFinding, ...]:
+    """Findings in order, each with its fingerprint and its fix (or why there is none)."""
     seen: Counter[tuple[str, ...]] = Counter()
     made: list[ReportedFinding] = []
-    for one in findings:
+    for one, fix in zip(findings, fixes, strict=True):
         identity = (one.check, one.function, one.cls, one.buffer)
         seen[identity] += 1
-        made.append(_finding(one, fingerprint(*identity, str(seen[identity]))))
+        made.append(_finding(one, fingerprint(*identity, str(seen[identity])), fix))
     return tuple(made)
 
 
-def _finding(one: Finding, mark: str) -> ReportedFinding:
+def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
     origin = one.witness[-1].place if one.witness else one.place
-    related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
+    read = Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function)
     return ReportedFinding(
         check=one.check,
         severity=one.severity,
@@ -139,15 +153,16 @@ def _finding(one: Finding, mark: str) -> ReportedFinding:
         class_=one.cls,
         method=one.method,
         buffer=one.buffer,
-        executions=(f"{EXECUTION[0]}/{EXECUTION[1]}",),
+        executions=(f"{one.mode}/{LOAD_POSSIBLE}",),
         sites=tuple(site_id(place) for place in one.sites),
         status="new",
         confirmation=None,
         witness=steps(one.witness),
-        related=related,
-        fix=None,
+        related=(read,) if one.touches else (),
+        fix=None if isinstance(fix, str) else fix,
         hints=one.hints,
         classes=one.classes,
+        unfixed=fix if isinstance(fix, str) else "",
     )
 
 

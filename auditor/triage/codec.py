@@ -16,7 +16,8 @@ from auditor.triage import report as values
 from auditor.triage.report import Report
 
 _CLASSES: tuple[type, ...] = (
-    values.Step, values.Gate, values.Binding, values.Site, values.ReportedFinding, values.ReportedProblem,
+    values.Step, values.Gate, values.Binding, values.ExcludedBinding, values.Site, values.Fix, values.ReportedFinding,
+    values.ReportedProblem,
     values.Engine, values.Scenario, values.Stats, values.Report,
 )  # fmt: skip
 """A class is written as its number here."""
@@ -107,7 +108,7 @@ class _Writer:
         if not isinstance(value, tuple):
             number = _CLASSES.index(value.__class__)
             parts = ((getattr(value, one.name), one.kind) for one in _SHAPES[number].fields)
-            return [number, *[self.number(part) if kind else part for part, kind in parts]]
+            return [number, *[self.number(part) if kind and part is not None else part for part, kind in parts]]
         if not value:
             return [_NOTHING]
         if isinstance(value[0], str):
@@ -129,6 +130,8 @@ def _value(tag: Any, cells: list[Any], made: list[Any], kinds: list[str]) -> tup
                 shape.types.add(types)
         for position, kind in shape.references:
             cell = cells[position]
+            if cell is None:
+                continue
             if kinds[cell] != kind and (kinds[cell] != _NOTHING or kind.isdigit()):
                 raise _Malformed(f"field {position} of {shape.cls.__name__} is a {kinds[cell]}")
             cells[position] = made[cell]

@@ -59,6 +59,17 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludedBinding:
+    """Objects of one class that flow to a site but cannot come there, and ``why``: two conditions that exclude each
+    other, or something that the class has not."""
+
+    classes: tuple[str, ...]
+    objects: tuple[str, ...]
+    why: str
+    derivation: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """A place that reads (or may read) a guarded buffer. ``kind``: ``call`` or ``attribute``; ``receiver`` as
     written."""
@@ -75,13 +86,28 @@ class Site:
     verdict: str
     open: tuple[str, ...]
     bindings: tuple[Binding, ...]
+    excluded: tuple[ExcludedBinding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change in one place that adds the missing gate: ``text`` (lines, without the last line end) in place of the
+    lines ``line`` to ``end_line``. ``gate`` is the statement that it adds, ``like`` (``path:line``) the wait that it
+    follows. Nobody has audited the changed tree yet: ``bufgate fix`` does."""
+
+    path: str
+    line: int
+    end_line: int
+    text: str
+    gate: str
+    like: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """One missing edge, as people see it. ``class_`` is the key ``class`` of report-v1; ``hints`` are the text format's
     advice lines (nearest gate, how to gate it); ``justification`` is the reason of who suppressed it, ``classes`` are
-    those of the objects that it concerns."""
+    those of the objects that it concerns; ``unfixed`` says why there is no ``fix``."""
 
     check: str
     severity: str
@@ -103,10 +129,11 @@ class ReportedFinding:
     confirmation: str | None
     witness: tuple[Step, ...]
     related: tuple[Step, ...]
-    fix: dict[str, str] | None
+    fix: Fix | None
     hints: tuple[str, ...] = ()
     justification: str = ""
     classes: tuple[str, ...] = ()
+    unfixed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +168,8 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``."""
+    """Coverage. ``verdicts`` has all five keys and sums to ``sites``; ``seconds`` is None under ``--no-timing``;
+    ``verified`` (certificates, hold, partly) is empty unless they were checked again."""
 
     files: int
     files_parsed: int
@@ -151,6 +179,7 @@ class Stats:
     unknown_reasons: dict[str, int]
     assumptions_used: int
     seconds: float | None
+    verified: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

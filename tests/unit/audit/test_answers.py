@@ -288,7 +288,7 @@ def loaded(tmp_path: Path) -> Iterator[Callable[..., set[str]]]:
         assert "Traceback" not in done.stderr
         return set(done.stderr.split())
 
-    yield run
+    return run
 
 
 @pytest.mark.parametrize("arguments", [("check",), ("check", "-o", "json"), ("why", "forward.py:1")])

@@ -10,9 +10,12 @@ from textwrap import dedent, indent
 from auditor.callgraph import CallGraph, freeze
 from auditor.checks import Finding, check
 from auditor.extract import extract
+from auditor.fix import Proposer
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
 from auditor.link import Hierarchy, Linker, link_on_demand
+from auditor.loading import Loading, loading_of
 from auditor.spec import EngineSpec, find_pack, matcher
+from auditor.triage import ReportedFinding, assemble_findings
 
 ENGINE = """
 import torch
@@ -86,6 +89,7 @@ class Judged:
     findings: tuple[Finding, ...]
     graph: CallGraph
     linker: Linker
+    loading: Loading
 
     def lines(self, mark: str) -> Iterator[tuple[str, int]]:
         """Where ``# mark`` stands at the end of a line."""
@@ -160,9 +164,18 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
     link_on_demand(linker, modules, lambda _: (), accessor, matcher(spec.buffers))
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
-    return Judged(texts, judgement, check(judgement), graph, linker)
+    loading = loading_of(linker, spec, lambda _: True)
+    return Judged(texts, judgement, check(judgement, loading), graph, linker, loading)
 
 
 def answer(pool: str, code: str = SERVE, mark: str = "here") -> str:
     """What the marked line of an engine with this pool is."""
     return judged(engine(pool, code)).answer(mark)
+
+
+def reported(sources: Mapping[str, str] | str) -> list[ReportedFinding]:
+    """The findings as a report has them, with their fixes."""
+    found = judged(sources)
+    proposer = Proposer(lambda path: found.texts[path].replace("\r\n", "\n").split("\n"))
+    fixes = [one.remedy if isinstance(one.remedy, str) else proposer.fix(one.remedy) for one in found.findings]
+    return list(assemble_findings(found.findings, fixes))

@@ -280,3 +280,24 @@ class KeyPool(KVCache):"""
         "\nclass KeyPool(KVCache):", decorator
     )
     assert judged(text).answer() == "gated"
+
+
+def test_wait_that_only_some_receivers_make_is_not_the_callers() -> None:
+    """What a function waits for on some objects, it has not waited for on all when it returns."""
+    code = """
+    class Late(KVCache):
+        def get_key_buffer(self, layer_id):
+            return self.k_buffer[layer_id].shape
+
+    def helper(pool, layer_id):
+        return pool.get_key_buffer(layer_id)
+
+    def serve(layer_id, q, late):
+        pool = Late(4) if late else KeyPool(4)
+        Controller(pool)
+        helper(pool, layer_id)
+        return q @ pool.k_buffer[layer_id]  # here
+    """
+    waits = GATED.replace(" - self.start_layer", "")
+    found = judged(engine(waits, dedent(code))).bindings()
+    assert {(one.classes, one.verdict) for one in found} == {(("m.KeyPool",), "gated"), (("m.Late",), "ungated")}

@@ -27,6 +27,7 @@ class Options:
     engine: str | None = None
     rules: tuple[Path, ...] = ()
     assumptions: bool = True
+    assume: tuple[str, ...] = ()
     timing: bool = True
     today: datetime.date | None = None
     progress: Callable[[str, int, int], None] | None = None

@@ -92,3 +92,32 @@ def test_a_method_that_two_places_define_tells_nothing() -> None:
         receivers("class CPool:\n    def get_b(self): pass\nCPool()\ndef f(meta):\n    meta.pool.get_b()", "get_b")
         == set()
     )
+
+
+def test_what_super_leads_to_is_found_when_the_base_is_read_later() -> None:
+    base = facts("b", "class Base:\n    def __init__(self, pool):\n        self.pool = pool\n")
+    late = "from b import Base\nclass APool: pass\nclass Late(Base):\n    def __init__(self, pool):\n        super().__init__(pool)\n    def f(self):\n        probe(self.pool)\nLate(APool())\n"
+    first = facts("m", late)
+    linker = Linker({one.module: one.path for one in (first, base)}, lambda cls, _: cls.endswith("Pool"))
+    for one in (first, base):
+        linker.add([one])
+        linker.graph.solve()
+    assert probe(linker) == {"APool"}
+
+
+def test_a_variable_declared_as_a_pool_holds_one_where_nothing_flows() -> None:
+    """Only where storage is read of it."""
+    pools = "class APool:\n    def __init__(self):\n        self.k_buffer = []\nclass BPool: pass\nAPool()\n"
+    linker = link(
+        pools + "def f(x):\n    pool: APool | BPool = x.unknown()\n    probe(pool)\n    pool.k_buffer\n", on_demand=True
+    )
+    assert probe(linker) == {"APool", "BPool"}
+    linker = link(pools + "def f(x):\n    pool: APool = x.unknown()\n    probe(pool)\n", on_demand=True)
+    assert probe(linker) == set()
+
+
+def test_a_class_that_is_handed_out_has_an_object() -> None:
+    """Who builds it is out of sight; one with subclasses that nobody hands out is taken for abstract."""
+    classes = "class APool:\n    def get_a(self):\n        probe(self)\nclass BPool(APool): pass\n"
+    assert probe(link(classes, on_demand=True)) == {"BPool"}
+    assert probe(link(classes + "def chosen():\n    return APool\nchosen()\n", on_demand=True)) == {"APool", "BPool"}

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditor.triage import ReportedFinding, assemble_findings, fingerprint
-from tests.unit.gating.programs import ENGINE, judged
+from auditor.triage import ReportedFinding, fingerprint
+from tests.unit.gating.programs import ENGINE, reported
 
 PARTS = {
     "plain": """
@@ -54,7 +54,7 @@ def serve_some(layer_id, q):
 
 
 def told(parts: list[str], edit: Callable[[str], str] = str) -> list[ReportedFinding]:
-    return list(assemble_findings(judged(edit(ENGINE + "".join(parts))).findings))
+    return reported(edit(ENGINE + "".join(parts)))
 
 
 def marks(parts: list[str], edit: Callable[[str], str] = str) -> set[str]:
@@ -147,7 +147,7 @@ def test_the_others_stay_when_one_is_mended(gone: str) -> None:
 
 def test_another_module_is_another_finding() -> None:
     source = ENGINE + "".join(BASE)
-    here, there = (assemble_findings(judged({name: source}).findings) for name in ("m", "n"))
+    here, there = (reported({name: source}) for name in ("m", "n"))
     assert not {one.fingerprint for one in here} & {one.fingerprint for one in there}
 
 

@@ -1,0 +1,49 @@
+"""What ``gated`` stands on, so that somebody else can check it: where the gate is asked for, how the way goes down from
+there to the wait and to the read, and who armed the counter. Values only; made by ``gating``, checked by ``verify``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Step:
+    """A place in a function (qualified name). The line is 1-based, the column 0-based."""
+
+    path: str
+    line: int
+    column: int
+    function: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The proof of one ``gated``: of an object at a site, along one path.
+
+    ``read`` are the steps from where the storage, or what was got from it, is used down to where the attribute is read;
+    ``wait`` those from the call that acquires the gate down to the call on the counter. In some function both have a
+    step. ``armed`` is where the counter is registered on the owner of the gate (its column is -1); None where the wait
+    is on a counter itself.
+    """
+
+    site: str
+    read: tuple[Step, ...]
+    wait: tuple[Step, ...]
+    armed: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the engine calls things. ``waits``: method -> position of its layer; ``counters``: attributes that hold a
+    counter; ``arming``: methods and attributes that set it; ``in_flight``: (attribute, operator, number) that say that
+    a load is on its way; ``first_layers``: attributes that hold an object's first layer; ``counts`` how many it has."""
+
+    waits: dict[str, int]
+    counters: frozenset[str]
+    arming: frozenset[str]
+    in_flight: frozenset[tuple[str, str, object]]
+    first_layers: frozenset[str]
+    counts: frozenset[str]

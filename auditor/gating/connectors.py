@@ -1,0 +1,121 @@
+"""Connectors: plugins that load, of which one is chosen when the server starts. A gate that calls the plugin's wait
+orders the read only if the plugin waits; the reads behind such gates are judged for each plugin of the tree.
+
+A wait that does nothing is right where nothing is in flight: the plugin loads nothing, or loads between passes (its
+offer says so; that requests are held back until then is an assumption of the pack), or is done when its load returns
+(an assumption about something that the load calls).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.callgraph import CallGraph, FrameKey
+from auditor.facts import NOTHING, Build, Call, Const, Return
+from auditor.gating.held import CONNECTOR, HeldGates, is_empty
+from auditor.gating.needs import Needs
+from auditor.gating.symbols import OWN
+from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
+from auditor.link import Linker
+from auditor.spec import EngineSpec
+
+
+class Connectors:
+    """Judges the plugins; ``run`` adds what their waits mean to the outcomes of the reads behind them."""
+
+    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, needs: Needs) -> None:
+        self._linker = linker
+        self._graph = graph
+        self._spec = spec.connectors
+        self._held = held
+        self._needs = needs
+
+    def run(self) -> None:
+        if not self._spec.wait:
+            return
+        behind = {
+            touch: gated
+            for touch, outcomes in self._needs.outcomes.items()
+            if (gated := next((one for one in outcomes if _is_plugins(one.gate)), None)) is not None
+        }
+        for cls in sorted(self._classes()):
+            wait = self._method(cls, self._spec.wait)
+            if wait is not None and not self._waits(wait, frozenset()):
+                why = self._excuse(cls, wait)
+                for touch, gated in behind.items():
+                    self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
+
+    # ------------------------------------------------------------ the plugins
+
+    def _classes(self) -> Iterator[str]:
+        """The classes of the tree that derive from a root of the pack."""
+        for cls in self._linker.hierarchy.classes:
+            above = {base.rpartition(".")[2] for base in self._linker.hierarchy.mro(cls)[1:]}
+            if above.intersection(self._spec.roots):
+                yield cls
+
+    def _method(self, cls: str, name: str) -> FrameKey | None:
+        found = self._linker.hierarchy.applicable(cls, self._linker.functions).get(name, ())
+        return next(((one, None) for one in found[:1] if (one, None) in self._graph.frames), None)
+
+    def _waits(self, key: FrameKey, above: frozenset[FrameKey]) -> bool:
+        """Whether a method does anything that can wait: a call that leaves the tree, or one of a method that waits."""
+        code = self._graph.code(key)
+        if is_empty(code.facts) or key in above:
+            return False
+        calls = [one for one in code.defined.values() if isinstance(one, Call)]
+        inside = {site.value: site.callee for site in self._graph.calls[key]}
+        return any(one.dst not in inside or self._waits(inside[one.dst], above | {key}) for one in calls)
+
+    def _excuse(self, cls: str, wait: FrameKey) -> Outcome | None:
+        """Why nothing is in flight when a wait that does nothing is called; None where something may be."""
+        load = self._method(cls, self._spec.load)
+        if load is None or is_empty(self._graph.code(load).facts):
+            return Outcome("exempt", "not-loaded")
+        below = (load,) if self._loads_in_pass(cls) else (wait,)
+        functions = self._graph.below(below) if below == (load,) else below
+        for name, _ in sorted(functions, key=repr):
+            assumed = self._needs.assumption(name)
+            if assumed is not None:
+                return Outcome("exempt", assumed.verdict, assumption=assumed.id)
+        return None if below == (load,) else Outcome("unknown", "guard-not-implied")
+
+    def _loads_in_pass(self, cls: str) -> bool:
+        """Whether some offer is (more than nothing, False): what is loaded is then loaded during the pass."""
+        offer = self._method(cls, self._spec.offer)
+        frames = self._graph.below((offer,)) if offer is not None else ()
+        return any(self._is_in_pass(key) for key in frames if self._graph.code(key).facts.name == self._spec.offer)
+
+    def _is_in_pass(self, key: FrameKey) -> bool:
+        code = self._graph.code(key)
+        for block in code.facts.blocks:
+            made = code.defined.get(block.end.value) if isinstance(block.end, Return) else None
+            if (
+                isinstance(made, Build)
+                and made.kind == "tuple"
+                and len(made.elements) == 2
+                and NOTHING not in made.elements
+            ):
+                count, between = (code.defined.get(one) for one in made.elements)
+                nothing = isinstance(count, Const) and not count.value
+                if isinstance(between, Const) and between.value is False and not nothing:
+                    return True
+        return False
+
+    # ------------------------------------------------------------ what it means for a read
+
+    def _noop(self, wait: FrameKey, touch: Touch, gated: Outcome) -> Outcome:
+        code = self._graph.code(wait)
+        place = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+        gate = Gate(None, CONNECTOR, OWN, noop=True, place=place, text=self._spec.wait, chain=(place,))
+        last = gated.hops or ()
+        hops = (Hop(wait, place, "returns at once: what the plugin has started to load may be on its way"), *last)
+        buffer = gated.need.buffer if gated.need is not None else Buffer(touch.object, touch.name)
+        need = Need(
+            buffer, OWN, place, "reads", (touch,), hops=hops, near=(Near("noop", gate, ""),), culprit=-len(hops)
+        )
+        return Outcome("ungated", "", None, need, hops)
+
+
+def _is_plugins(gate: Gate | None) -> bool:
+    return gate is not None and gate.through == CONNECTOR

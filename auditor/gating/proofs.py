@@ -1,0 +1,57 @@
+"""From verdicts to certificates: what each ``gated`` stands on, in places that another program can look up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from auditor.certificates import Certificate, Step, Vocabulary
+from auditor.gating.armed import Armed
+from auditor.gating.storage import first_layers
+from auditor.gating.symbols import LAYER_COUNTS
+from auditor.gating.values import EAGER, Gate, Outcome, Place
+from auditor.gating.verdicts import Judgement
+from auditor.link import Linker
+from auditor.spec import EngineSpec
+
+
+def certificates(judgement: Judgement) -> Iterator[Certificate]:
+    """The certificates of all gated bindings of an eager execution, each once."""
+    seen: set[Certificate] = set()
+    for site in judgement.sites:
+        for binding in site.bindings:
+            for outcome in binding.outcomes:
+                if outcome.verdict == "gated" and outcome.mode == EAGER:
+                    for one in _certificates(f"{site.path}:{site.line}", outcome, judgement.armed):
+                        if one not in seen:
+                            seen.add(one)
+                            yield one
+
+
+def _certificates(site: str, outcome: Outcome, armed: Armed) -> Iterator[Certificate]:
+    gate = outcome.gate
+    if gate is not None:
+        read = tuple(_step(hop.place) for hop in outcome.hops)
+        wait = tuple(map(_step, gate.chain or (gate.place,)))
+        for registered in _registrations(gate, armed):
+            yield Certificate(site, read, wait, registered)
+
+
+def _registrations(gate: Gate, armed: Armed) -> Iterable[Step | None]:
+    events = [armed.state(one).registration for one in sorted(gate.owners or (), key=repr)]
+    return {Step(one.path, one.line, -1, one.function) if one is not None else None for one in events} or {None}
+
+
+def _step(place: Place) -> Step:
+    return Step(place.path, place.line, place.column, place.function)
+
+
+def vocabulary(spec: EngineSpec, linker: Linker) -> Vocabulary:
+    """What the engine calls its waits, counters and flights."""
+    return Vocabulary(
+        waits={one.method: one.argument for one in spec.gates},
+        counters=frozenset(one.counter for one in spec.gates),
+        arming=frozenset(one.method for one in spec.arming),
+        in_flight=frozenset((one.attribute, one.operator, one.value) for one in spec.in_flight),
+        first_layers=first_layers(linker),
+        counts=frozenset(LAYER_COUNTS),
+    )

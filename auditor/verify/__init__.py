@@ -1,0 +1,253 @@
+"""Room ``verify``: a second opinion on every ``gated``, from the facts and its certificate alone.
+
+It knows nothing of the solver that found the proof: it asks whether each step of it is there. ``paths`` are the ways
+through one function, ``forms`` the layers; here is what a certificate claims:
+
+1. each step of ``wait`` calls the function of the next, which cannot return without coming by it; the last one waits;
+2. each step of ``read`` calls the function of the next;
+3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait;
+4. the layer waited for covers the layer read;
+5. the counter is registered where it is said to be.
+
+What of that cannot be asked of the facts is told as ``untested``; it is no objection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from auditor.certificates import Certificate, Step, Vocabulary
+from auditor.facts import Attr, Call, Const, Enter, FunctionFacts, Import, Item, Name, SetAttr, Value
+from auditor.verify.forms import Form, carried_up, covers, form, passed
+from auditor.verify.paths import Function, Point, nothing_to_wait_for
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What was found out about a certificate. It holds if there is no objection."""
+
+    certificate: Certificate
+    objections: tuple[str, ...]
+    untested: tuple[str, ...]
+
+
+def verify(
+    certificates: Iterable[Certificate], facts: Mapping[str, FunctionFacts], words: Vocabulary
+) -> tuple[Opinion, ...]:
+    """Check certificates against the facts of functions (by qualified name)."""
+    program = _Program(facts, words)
+    return tuple(program.opinion(one) for one in certificates)
+
+
+_BY_PROTOCOL = frozenset({"forward"})
+"""Methods that Python or PyTorch runs for a call of the object."""
+
+
+class _Program:
+    def __init__(self, facts: Mapping[str, FunctionFacts], words: Vocabulary) -> None:
+        self._facts = facts
+        self._words = words
+        self._functions: dict[str, Function] = {}
+        self._ways: dict[tuple[Step, Step | None, Point, frozenset[Point]], frozenset[Point]] = {}
+
+    def opinion(self, one: Certificate) -> Opinion:
+        objections = list(self._missing(one))
+        untested: list[str] = []
+        if not objections:
+            objections += [*self._broken(one.wait, untested), *self._broken(one.read, untested)]
+            objections += self._avoided(one)
+            objections += self._unarmed(one)
+        if not objections:
+            objections += self._apart(one, untested)
+        return Opinion(one, tuple(objections), tuple(untested))
+
+    def function(self, step: Step) -> Function:
+        known = self._functions.get(step.function)
+        if known is None:
+            known = self._functions[step.function] = Function(self._facts[step.function])
+        return known
+
+    def _missing(self, one: Certificate) -> Iterator[str]:
+        for step in (*one.wait, *one.read):
+            if step.function not in self._facts or not self.function(step).points(step):
+                yield f"nothing happens at {step}"
+
+    # ------------------------------------------------------------ the steps
+
+    def _broken(self, steps: Sequence[Step], untested: list[str]) -> Iterator[str]:
+        """Steps that do not call the function of the next one."""
+        for step, below in pairwise(steps):
+            if step.function != below.function:
+                is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
+                calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
+                names = {self._called(step, one) for one in calls}
+                wanted = below.function.rpartition(".")[2].partition("#")[0]
+                hidden = wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or self._is_nested(below)
+                if wanted not in names and (hidden or any(self._is_variable(step, one) for one in calls)):
+                    untested.append(f"that the call at {step} runs {below.function}")
+                elif wanted not in names:
+                    yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
+
+    def _is_nested(self, step: Step) -> bool:
+        """Whether its function is defined in a function: a decorator's, or a callback."""
+        facts = self._facts[step.function]
+        around = step.function.removesuffix(f".{facts.qualname}") + f".{facts.scope}"
+        return (
+            bool(facts.scope)
+            and self._facts.get(around, facts).kind in ("function", "lambda")
+            and around in self._facts
+        )
+
+    def _is_variable(self, step: Step, one: Call | Attr | Enter) -> bool:
+        """Whether what is called is held by a variable, an element or a name that may be another function's."""
+        function = self.function(step)
+        return isinstance(one, Call) and not isinstance(function.defined.get(one.func), Attr)
+
+    def _called(self, step: Step, one: Call | Attr | Enter) -> str:
+        function = self.function(step)
+        func = function.defined.get(one.func) if isinstance(one, Call) else one
+        return func.name if isinstance(func, Attr | Name | Import) else ""
+
+    def _avoided(self, one: Certificate) -> Iterator[str]:
+        """Functions that are said to wait and can return without."""
+        for above, step in pairwise(one.wait):
+            function = self.function(step)
+            if above.function != step.function and self._reached(step, above, (0, 0), function.returns()):
+                yield f"{step.function} can return without coming by {step}"
+        last = one.wait[-1]
+        calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
+        if not any(self._called(last, call) in self._words.waits for call in calls):
+            yield f"nothing is waited for at {last}"
+
+    def _reached(self, gate: Step, above: Step | None, start: Point, goals: Iterable[Point]) -> frozenset[Point]:
+        """The goals that a way round ``gate`` leads to; its function is called at ``above``."""
+        asked = (gate, above, start, frozenset(goals))
+        if asked not in self._ways:
+            function = self.function(gate)
+            owners = {text for call in function.calls(gate) for text in self._owners(function, call)}
+            cut = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
+            self._ways[asked] = function.reaches(start, asked[-1], function.alike(function.running(gate)), cut)
+        return self._ways[asked]
+
+    def _given(self, above: Step | None, function: Function) -> frozenset[str]:
+        """The optional parameters that the call above passes, with something else than a literal None."""
+        if above is None or above.function == function.facts.qualname:
+            return frozenset()
+        caller = self.function(above)
+        optional = {one.name for one in function.facts.params if one.has_default}
+        passed_for = [passed(caller, call, function.facts) for call in caller.calls(above)]
+        return frozenset(
+            name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
+        )
+
+    def _owners(self, function: Function, call: Call | Attr | Enter) -> Iterator[str]:
+        """The expressions of the object that is waited on, and of its counter."""
+        func = function.defined.get(call.func) if isinstance(call, Call) else call
+        if isinstance(func, Attr):
+            yield function.text(func.base)
+            counter = function.defined.get(func.base)
+            if isinstance(counter, Attr) and counter.name in self._words.counters:
+                yield function.text(counter.base)
+
+    # ------------------------------------------------------------ where wait and read meet
+
+    def _apart(self, one: Certificate, untested: list[str]) -> Iterator[str]:
+        """Why in no function the read comes behind the wait."""
+        why = "the wait and the read are in no function together"
+        for depth, gate in enumerate(one.wait):
+            for place, step in enumerate(one.read):
+                if step.function == gate.function and step != gate:
+                    if self._before(one, gate, place):
+                        if self._covered(one, depth, place, untested):
+                            return
+                        why = f"the layer waited for at {gate} is not the one read at {one.read[-1]}"
+                    else:
+                        why = f"{step} can be reached without coming by {gate}"
+        yield why
+
+    def _before(self, one: Certificate, gate: Step, place: int) -> bool:
+        """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
+        before in the same function, or the return."""
+        step = one.read[place]
+        function = self.function(step)
+        above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
+        round_it = self._reached(gate, above, (0, 0), function.points(step))
+        if not round_it:
+            return True
+        before = one.read[place - 1] if place else None
+        used = before is not None and before.function == step.function
+        goals = function.points(before) if used and before is not None else function.returns()
+        if not used and (before is None or not goals):
+            return False
+        return not any(self._reached(gate, above, (block, index + 1), goals) for block, index in round_it)
+
+    def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
+        waited = self._carried(one.wait[depth:], self._waited(one.wait[-1]))
+        read = self._carried(one.read[place:], self._read(one.read[-1]))
+        if not waited or not read:
+            untested.append(f"the layer that is read at {one.read[-1]}")
+            return True
+        words = self._words
+        if any(covers(left, right, words.first_layers, words.counts) for left in waited for right in read):
+            return True
+        if any(right.computed for right in read):
+            untested.append(f"the layer of the computed index at {one.read[-1]}")
+            return True
+        return False
+
+    def _waited(self, step: Step) -> list[Form]:
+        function = self.function(step)
+        found = []
+        for call in function.calls(step):
+            position = self._words.waits.get(self._called(step, call), -1)
+            if isinstance(call, Call) and 0 <= position < len(call.arguments):
+                found.append(form(function, call.arguments[position].value))
+        return found
+
+    def _read(self, step: Step) -> list[Form]:
+        """The indices that are taken of the storage where it is read."""
+        function = self.function(step)
+        storage = {one.dst for one in function.calls(step)}
+        items = [one for one in function.defined.values() if isinstance(one, Item) and one.base in storage]
+        return [form(function, one.index) for one in items]
+
+    def _carried(self, steps: Sequence[Step], inner: list[Form]) -> list[Form]:
+        """Forms of the last step's function in the terms of the first one's."""
+        found = inner
+        for step, below in reversed(list(pairwise(steps))):
+            if step.function != below.function:
+                function, callee = self.function(step), self._facts[below.function]
+                found = [
+                    carried_up(one, passed(function, call, callee)) for call in function.calls(step) for one in found
+                ]
+        return found
+
+    # ------------------------------------------------------------ armed
+
+    def _unarmed(self, one: Certificate) -> Iterator[str]:
+        if one.armed is None:
+            return
+        facts = self._facts.get(one.armed.function)
+        if facts is None or not any(self._arms(Function(facts), one.armed.line)):
+            yield f"no counter is registered at {one.armed}"
+
+    def _arms(self, function: Function, line: int) -> Iterator[bool]:
+        for block in function.facts.blocks:
+            for one in block.instructions:
+                if getattr(one, "at", (0, 0))[0] == line:
+                    if isinstance(one, SetAttr):
+                        yield one.name in self._words.counters and not self._is_none(function, one.value)
+                    elif isinstance(one, Call):
+                        func = function.defined.get(one.func)
+                        known = isinstance(func, Attr) and func.name in self._words.arming
+                        yield known and not any(self._is_none(function, each.value) for each in one.arguments)
+
+    @staticmethod
+    def _is_none(function: Function, value: Value) -> bool:
+        one = function.defined.get(value)
+        return isinstance(one, Const) and one.value is None
+
+
+__all__ = ["Opinion", "verify"]

@@ -1,0 +1,145 @@
+"""Layers as sums, worked out from the facts alone: ``layer_id - self.start_layer + 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from auditor.facts import NOTHING, Attr, Build, Call, Const, Declare, Enter, FunctionFacts, Item, Op, Param, Phi, Value
+from auditor.verify.paths import Function
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A sum of ``terms`` (atom → factor) and ``constant``. An atom is the text of a parameter or of an attribute read
+    off one, or stands for what is not followed (``computed``). ``roots``: the parameters that it depends on."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+    roots: frozenset[str] = frozenset()
+    computed: bool = False
+
+    def plus(self, other: Form, sign: int) -> Form:
+        sums = dict(self.terms)
+        for atom, factor in other.terms:
+            sums[atom] = sums.get(atom, 0) + sign * factor
+        terms = tuple(sorted((atom, factor) for atom, factor in sums.items() if factor))
+        computed = self.computed or other.computed
+        return Form(terms, self.constant + sign * other.constant, self.roots | other.roots, computed)
+
+    def without(self, attributes: Collection[str]) -> Form:
+        kept = tuple(one for one in self.terms if one[0].rpartition(".")[2] not in attributes)
+        return replace(self, terms=kept)
+
+
+def form(function: Function, value: Value, depth: int = 0) -> Form:
+    """The form of a value, in the terms of its function."""
+    one = function.defined.get(value)
+    if depth < _DEEPEST:
+        match one:
+            case Const(value=int(number)):
+                return Form(constant=number)
+            case Op(operator="+" | "-" as operator, operands=(left, right)):
+                parts = form(function, left, depth + 1), form(function, right, depth + 1)
+                return parts[0].plus(parts[1], 1 if operator == "+" else -1)
+            case Declare(source=source) if source != NOTHING:
+                return form(function, source, depth + 1)
+    root = _root(function, value)
+    if root is not None:
+        return Form(((function.text(value), 1),), roots=frozenset({root}))
+    return Form(((f"%{value}", 1),), roots=_parameters(function, value, 0), computed=True)
+
+
+_DEEPEST = 12
+"""Operations that a layer is followed through."""
+
+
+def _root(function: Function, value: Value) -> str | None:
+    """The parameter that a chain of attributes starts at."""
+    one = function.defined.get(value)
+    while isinstance(one, Attr):
+        one = function.defined.get(one.base)
+    return one.name if isinstance(one, Param) else None
+
+
+def _parameters(function: Function, value: Value, depth: int) -> frozenset[str]:
+    """The parameters that what is computed depends on: by arguments and indices, not by the receiver or the table."""
+    one = function.defined.get(value)
+    parts: tuple[Value, ...] = ()
+    match one:
+        case Param(name=name):
+            return frozenset({name})
+        case Attr():
+            root = _root(function, value)
+            return frozenset({root}) if root is not None else frozenset()
+        case Call(arguments=arguments):
+            parts = tuple(argument.value for argument in arguments)
+        case Item(index=index):
+            parts = (index,)
+        case Op(operands=operands):
+            parts = operands
+        case Build(elements=elements):
+            parts = elements
+        case Phi(choices=choices):
+            parts = tuple(choice for _, choice in choices)
+        case Declare(source=source):
+            parts = (source,)
+    if depth > _DEEPEST:
+        return frozenset()
+    return frozenset().union(
+        *(_parameters(function, part, depth + 1) for part in parts if part not in (value, NOTHING))
+    )
+
+
+def carried_up(one: Form, arguments: Mapping[str, tuple[Form, str]]) -> Form:
+    """A callee's form in the terms of a caller. ``arguments``: parameter → form and text of what is passed for it."""
+    made = Form(constant=one.constant, computed=one.computed)
+    for atom, factor in one.terms:
+        root, dot, rest = atom.partition(".")
+        if root not in arguments:
+            made = made.plus(Form(((f"!{atom}", 1),), computed=True), factor)
+        elif dot:
+            passed, text = arguments[root]
+            made = made.plus(Form(((f"{text}.{rest}", 1),), roots=passed.roots, computed=passed.computed), factor)
+        else:
+            for _ in range(abs(factor)):
+                made = made.plus(arguments[root][0], 1 if factor > 0 else -1)
+    inside = frozenset().union(*(arguments[root][0].roots for root in one.roots if root in arguments))
+    return replace(made, roots=made.roots | inside)
+
+
+def passed(caller: Function, call: Call | Attr | Enter, callee: FunctionFacts) -> dict[str, tuple[Form, str]]:
+    """Parameter of the callee → what the call passes for it."""
+    names = [one.name for one in callee.params if one.kind in ("posonly", "pos")]
+    found: dict[str, Value] = {}
+    positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
+    receiver = _receiver(caller, call)
+    if receiver is not None and names and "." in callee.qualname and len(positional) < len(names):
+        found[names.pop(0)] = receiver
+    found.update(zip(names, positional, strict=False))
+    if isinstance(call, Call):
+        found.update((one.name, one.value) for one in call.arguments if one.kind == "key")
+    return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
+
+
+def _receiver(caller: Function, call: Call | Attr | Enter) -> Value | None:
+    if isinstance(call, Enter):
+        return call.manager
+    func = caller.defined.get(call.func) if isinstance(call, Call) else call
+    if not isinstance(func, Attr):
+        return None
+    base = caller.defined.get(func.base)
+    called = caller.defined.get(base.func) if isinstance(base, Call) else None
+    is_super = getattr(called, "name", "") == "super"
+    return 0 if is_super and caller.facts.params else func.base
+
+
+def covers(waited: Form, read: Form, first_layers: Collection[str], counts: Collection[str]) -> bool:
+    """Whether a wait for one layer orders a read of another: of the same layer, of a lower one, of any if it is for the
+    last; or of an index that is computed from the layer waited for."""
+    if waited.constant == -1 and len(waited.terms) == 1 and waited.terms[0][0].rpartition(".")[2] in counts:
+        return True
+    one, other = waited.without(first_layers), read.without(first_layers)
+    if one.terms == other.terms:
+        return other.constant <= one.constant
+    return other.computed and bool(other.roots) and other.roots <= one.roots

@@ -1,0 +1,145 @@
+"""Ways through one function: whether a place can be reached without passing a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeAlias
+
+from auditor.certificates import Step, Vocabulary
+from auditor.facts import (
+    Attr,
+    Block,
+    Branch,
+    Call,
+    Choice,
+    Const,
+    Enter,
+    FunctionFacts,
+    Instruction,
+    Jump,
+    Op,
+    Param,
+    Return,
+    Value,
+    definitions,
+    expression,
+)
+
+Point: TypeAlias = tuple[int, int]
+"""A block and the index of an instruction in it."""
+Cut: TypeAlias = Callable[[Value, bool], bool]
+"""Whether a branch that goes this way has nothing to wait for."""
+
+
+class Function:
+    """A function, looked at by places."""
+
+    def __init__(self, facts: FunctionFacts) -> None:
+        self.facts = facts
+        self.defined = definitions(facts)
+
+    def points(self, step: Step) -> frozenset[Point]:
+        """The instructions at a place that call or read something."""
+        return frozenset(
+            (number, index)
+            for number, block in enumerate(self.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if not isinstance(one, Const | Param) and tuple(getattr(one, "at", ())) == (step.line, step.column)
+        )
+
+    def at(self, point: Point) -> Instruction:
+        return self.facts.blocks[point[0]].instructions[point[1]]
+
+    def running(self, step: Step) -> frozenset[Point]:
+        """The instructions that run a function at a place: calls, else reads of a property or starts of a ``with``."""
+        found = self.points(step)
+        calls = frozenset(point for point in found if isinstance(self.at(point), Call))
+        return calls or frozenset(point for point in found if isinstance(self.at(point), Attr | Enter))
+
+    def calls(self, step: Step) -> list[Call | Attr | Enter]:
+        """The same as instructions."""
+        found = [self.at(point) for point in sorted(self.running(step))]
+        return [one for one in found if isinstance(one, Call | Attr | Enter)]
+
+    def alike(self, points: frozenset[Point]) -> frozenset[Point]:
+        """These calls and those that are written the same: a wait on each of two branches is one."""
+        texts = {self.text(one.dst) for point in points if isinstance(one := self.at(point), Call)}
+        calls = (
+            ((number, index), one.dst)
+            for number, block in enumerate(self.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if isinstance(one, Call)
+        )
+        return points | {point for point, value in calls if self.text(value) in texts}
+
+    def text(self, value: Value) -> str:
+        return expression(self.facts, value, self.defined)
+
+    def returns(self) -> frozenset[Point]:
+        return frozenset(
+            (number, len(block.instructions))
+            for number, block in enumerate(self.facts.blocks)
+            if isinstance(block.end, Return)
+        )
+
+    def reaches(self, start: Point, goals: Collection[Point], gates: Collection[Point], cut: Cut) -> frozenset[Point]:
+        """The goals that some way from ``start`` leads to without passing a gate. A way through a branch on which there
+        is nothing to wait for does not count; an exception may leave a block before any of its instructions."""
+        found: set[Point] = set()
+        seen: set[int] = set()
+        todo = [start]
+        while todo:
+            number, begin = todo.pop()
+            if begin == 0:
+                if number in seen:
+                    continue
+                seen.add(number)
+            block = self.facts.blocks[number]
+            stop = min((index for where, index in gates if where == number and index >= begin), default=None)
+            found.update(
+                one for one in goals if one[0] == number and begin <= one[1] and (stop is None or one[1] <= stop)
+            )
+            todo.extend((handler, 0) for handler in block.handlers)
+            if stop is None:
+                todo.extend((target, 0) for target in _targets(block, cut))
+        return frozenset(found)
+
+
+def _targets(block: Block, cut: Cut) -> Iterator[int]:
+    match block.end:
+        case Branch(test=test, then=then, orelse=orelse):
+            yield from (target for side, target in ((True, then), (False, orelse)) if not cut(test, side))
+        case Jump(target=target):
+            yield target
+        case Choice(targets=targets):
+            yield from targets
+
+
+def nothing_to_wait_for(function: Function, owners: Collection[str], given: Collection[str], words: Vocabulary) -> Cut:
+    """The branches that say that the counter of one of ``owners`` (expressions) is not set or has no load in flight, or
+    that one of the parameters ``given`` was not passed."""
+
+    def is_counter(value: Value) -> bool:
+        one = function.defined.get(value)
+        if isinstance(one, Attr) and one.name in words.counters:
+            return function.text(one.base) in owners
+        return (isinstance(one, Param) and one.name in given) or function.text(value) in owners
+
+    def cut(test: Value, side: bool) -> bool:
+        match function.defined.get(test):
+            case Op(operator="not", operands=(negated,)):
+                return cut(negated, not side)
+            case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, right)):
+                null = function.defined.get(right)
+                is_null_test = isinstance(null, Const) and null.value is None
+                return is_null_test and side == (operator in ("is", "==")) and is_counter(left)
+            case Op(operator=operator, operands=(left, right)):
+                asked, number = function.defined.get(left), function.defined.get(right)
+                if side or not isinstance(asked, Attr) or not isinstance(number, Const):
+                    return False
+                return (asked.name, operator, number.value) in words.in_flight and is_counter(asked.base)
+            case Attr():
+                return not side and is_counter(test)
+        return False
+
+    return cut

@@ -1,0 +1,117 @@
+"""The second opinion: certificates of fixtures hold, and fall when what they stand on is taken away."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from auditor.certificates import Certificate, Step, Vocabulary
+from auditor.facts import FunctionFacts
+from auditor.gating import certificates, vocabulary
+from auditor.spec import find_pack
+from auditor.verify import verify
+from tests.unit.gating.programs import judged
+from tests.unit.verify.mutants import Facts, at_the_end, one_layer_less, without
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+FOLDERS = sorted(
+    {
+        path.parent.relative_to(FIXTURES).as_posix()
+        for room in ("armed", "delegation", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
+        for path in (FIXTURES / room).rglob("*.py")
+        if len(path.relative_to(FIXTURES).parts) == 3
+    }
+)
+
+
+class Proofs:
+    """The certificates of a program, with what they are checked against."""
+
+    def __init__(self, sources: Mapping[str, str]) -> None:
+        found = judged(sources)
+        self.certificates = tuple(certificates(found.judgement))
+        self.facts: Facts = {name: code.facts for name, code in found.linker.codes.items()}
+        self.words: Vocabulary = vocabulary(find_pack("sglang"), found.linker)
+
+    def objections(self, facts: Facts | None = None) -> dict[Certificate, tuple[str, ...]]:
+        opinions = verify(self.certificates, facts or self.facts, self.words)
+        return {one.certificate: one.objections for one in opinions}
+
+
+@functools.cache
+def proofs(folder: str) -> Proofs:
+    files = sorted((FIXTURES / folder).rglob("*.py"))
+    named = {".".join(path.relative_to(FIXTURES / folder).with_suffix("").parts): path.read_text() for path in files}
+    return Proofs({name.removesuffix(".__init__"): text for name, text in named.items()})
+
+
+def waits(found: Proofs) -> set[Step]:
+    return {one.wait[-1] for one in found.certificates}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_certificate_holds(folder: str) -> None:
+    assert not {site.site: why for site, why in proofs(folder).objections().items() if why}
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_without_its_wait_a_certificate_falls(folder: str) -> None:
+    found = proofs(folder)
+    for wait in waits(found):
+        told = found.objections(without(found.facts, wait))
+        assert all(why for one, why in told.items() if wait in one.wait), str(wait)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_of_another_layer_a_certificate_falls(folder: str) -> None:
+    found = proofs(folder)
+    for wait in waits(found):
+        told = verify(found.certificates, one_layer_less(found.facts, wait, 0), found.words)
+        assert all(one.objections or one.untested for one in told if wait in one.certificate.wait), str(wait)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_behind_the_read_a_wait_is_none(folder: str) -> None:
+    """Where wait, read and use are in one block of one function, the wait at its end comes too late."""
+    found = proofs(folder)
+    for one in found.certificates:
+        wait, use = one.wait[0], one.read[0]
+        inside = {step.function for step in one.read} == {wait.function}
+        if inside and same_block(found.facts[wait.function], wait, use):
+            assert found.objections(at_the_end(found.facts, wait))[one], one.site
+
+
+def same_block(function: FunctionFacts, one: Step, other: Step) -> bool:
+    at = [{tuple(getattr(each, "at", ())) for each in block.instructions} for block in function.blocks]
+    return any({(one.line, one.column), (other.line, other.column)} <= places for places in at)
+
+
+def test_there_is_something_to_check() -> None:
+    assert sum(len(proofs(folder).certificates) for folder in FOLDERS) > 60
+
+
+STORY = "delegation/story"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            lambda one: replace(one, read=tuple(replace(step, line=step.line + 400) for step in one.read)),
+            "nothing happens",
+        ),
+        (lambda one: replace(one, armed=one.armed and replace(one.armed, line=1)), "no counter is registered"),
+        (lambda one: replace(one, wait=one.wait[:-1] + one.read[-1:]), "nothing is waited for"),
+        (lambda one: replace(one, read=one.read[-1:]), "in no function together"),
+    ],
+    ids=["no such place", "not armed there", "no wait", "apart"],
+)
+def test_a_false_certificate_is_refused(change: Callable[[Certificate], Certificate], said: str) -> None:
+    found = proofs(STORY)
+    one = next(one for one in found.certificates if one.armed and len(one.wait) > 1 and len(one.read) > 2)
+    (opinion,) = verify([change(one)], found.facts, found.words)
+    assert any(said in objection for objection in opinion.objections), opinion.objections
