@@ -7,6 +7,7 @@ safe       no error or warning and no ungated site at the place
 latent     verdict latent at the place, no error or warning
 undecided  no error or warning, or one of the case's checks
 others     (producer checks, out of scope) shown; right if the case's checks tell it, or nothing where it has none
+           For checks of loaders: right if the fix release no longer tells one of the findings of the bug release.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ from auditor.triage import VERDICTS
 from tests.corpus.audits import ROOT, Audit, audit_release
 
 CASES = ROOT.parent / "shared" / "truth" / "cases.json"
+LOADER_CHECKS = frozenset(
+    ("signal-before-copy", "unfenced-transfer", "untransferred-buffer", "layer-range-mismatch", "counter-reuse")
+)
 PACKS = frozenset({"sglang", "vllm", "vllm-ascend"})
 NEWEST = {"sglang": "0.5.23"}
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:\.post\d+)?")
@@ -119,6 +123,9 @@ def _is_right(case: Json, bug: Answer, fix: Answer | None) -> bool:
     checks = set(case.get("checks", ()))
     by_check = [finding for finding in bug.told if not checks or finding["check"] in checks]
     still = [finding for finding in fix.told if not checks or finding["check"] in checks] if fix else []
+    if checks & LOADER_CHECKS:  # one loader may have several faults, of which the fix mends one
+        gone = {finding["fingerprint"] for finding in by_check} - {finding["fingerprint"] for finding in still}
+        return bool(gone) if fix else bool(by_check)
     verdicts = {site["verdict"] for answer in (bug, fix) if answer for site in answer.sites}
     match case["expected"]:
         case "hazard":

@@ -15,27 +15,49 @@ from auditor.audit.answers import Answers, Subject
 from auditor.audit.engine import NothingToAudit, packs, recognised
 from auditor.audit.kept import WorkTree, asked, kept_store
 from auditor.audit.options import Options
+from auditor.audit.phases import Phases
 from auditor.source import SourceTree
 from auditor.triage import Report
 
 
-def audit(tree: SourceTree, options: Options) -> Report:
+def audit(tree: SourceTree, options: Options, subject: Subject | None = None) -> Report:
     """Return the report of a tree: the kept one if nothing has changed that it rests on, else that of a fresh audit.
+
+    Args:
+        subject: what is known of the tree without reading it, if ``recall`` was asked for it in vain.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
     started = time.perf_counter()
+    phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
-        answers = Answers(store, WorkTree(tree, store), asked(options), options.today)
-        report = answers.recall()
-        if report is None:
+        answers = Answers(store, subject or WorkTree(tree, store), asked(options), options.today)
+        report = answers.recall() if subject is None else None
+        if report is not None:
+            phase("the answer of an earlier run holds: nothing that it rests on has changed")
+        else:
             from auditor.audit.spine import fresh
 
             report, trace = fresh(tree, options, store)
-            answers.keep(report, trace, [tree.digest(path) for path in tree.files])
+            digests = [tree.digest(path) for path in tree.files]
+            if all(digests):  # what cannot be read may be otherwise the next time
+                answers.keep(report, trace, subject.digests() if subject else digests)
+    return replace(_timed(report, options, started), root=str(tree.root))
+
+
+def recall(subject: Subject, options: Options) -> Report | None:
+    """Return the report of a tree that nobody has unpacked yet, if it is known; its root is that of another run."""
+    started = time.perf_counter()
+    with kept_store(options.cache, options.remark) as store:
+        report = Answers(store, subject, asked(options), options.today).recall()
+    return None if report is None else _timed(report, options, started)
+
+
+def _timed(report: Report, options: Options, started: float) -> Report:
     seconds = round(time.perf_counter() - started, 2) if options.timing else None
-    return replace(report, root=str(tree.root), stats=replace(report.stats, seconds=seconds))
+    return replace(report, stats=replace(report.stats, seconds=seconds))
 
 
 def call_graph(tree: SourceTree, options: Options) -> Mapping[str, tuple[str, ...]]:
@@ -51,4 +73,4 @@ def recognise(tree: SourceTree, rules: Sequence[Path] = ()) -> list[tuple[str, s
     return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in packs(rules)]
 
 
-__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "recognise"]
+__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "recall", "recognise"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
@@ -32,7 +32,7 @@ _SLOTS = 8
 class Subject(Protocol):
     """A tree, before it is read."""
 
-    def shape(self) -> bytes:
+    def shape(self) -> str:
         """Return a digest of everything but contents."""
 
     def names(self) -> Sequence[str]:
@@ -41,8 +41,8 @@ class Subject(Protocol):
     def digests(self) -> Sequence[str]:
         """Return a digest of the content of each file; "" where it cannot be read."""
 
-    def content(self, name: str) -> bytes | None:
-        """Return the content of a file."""
+    def contents(self, names: Collection[str]) -> Mapping[str, bytes]:
+        """Return the contents of some files, as far as they can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Answers:
         self._store = store
         self._subject = subject
         self._today = str(today)
-        self._key = blake2b(subject.shape(), digest_size=20, key=asked).digest()
+        self._key = blake2b(subject.shape().encode(), digest_size=20, key=asked).digest()
 
     def recall(self) -> Report | None:
         """Return the report that a fresh run would make, if it is known."""
@@ -81,9 +81,7 @@ class Answers:
         return None
 
     def keep(self, report: Report, trace: Trace, digests: Sequence[str]) -> None:
-        """Keep a report; not where a file could not be read, since that may be otherwise the next time."""
-        if not all(digests):
-            return
+        """Keep a report."""
         state = blake2b("".join(digests).encode(), digest_size=20, key=self._key).digest()
         said = [trace.said.get(name, READ) for name in self._subject.names()]
         entry = _Entry(state, trace.day, trace.questions, tuple(digests), tuple(said))
@@ -95,22 +93,21 @@ class Answers:
     def _holds(self, entry: _Entry, digests: Sequence[str]) -> bool:
         if entry.day not in ("", self._today) or len(entry.digests) != len(digests):
             return False
+        files = zip(self._subject.names(), entry.digests, digests, entry.said, strict=True)
+        changed = {name: said for name, before, now, said in files if before != now}
+        if READ in changed.values():
+            return False
+        contents = self._subject.contents(changed)
         asked = entry.questions.identifiers()
-        return all(
-            self._says(entry.questions, asked, name, said)
-            for name, before, now, said in zip(self._subject.names(), entry.digests, digests, entry.said, strict=True)
-            if before != now
+        return contents.keys() == changed.keys() and all(
+            said == _says(entry.questions, asked, contents[name], said[:1]) for name, said in changed.items()
         )
 
-    def _says(self, questions: Questions, asked: frozenset[str], name: str, said: str) -> bool:
-        """Whether a changed file says what it said."""
-        content = self._subject.content(name) if said != READ else None
-        if content is None:
-            return False
-        product = said.startswith(PRODUCT)
-        return said[1:] == questions.answer(
-            content, mentions(content, asked), lambda one: uses(one, content), product=product
-        )
+
+def _says(questions: Questions, asked: frozenset[str], content: bytes, role: str) -> str:
+    """What a file says that has changed."""
+    mentioned = mentions(content, asked)
+    return role + questions.answer(content, mentioned, lambda name: uses(name, content), product=role == PRODUCT)
 
 
 # ---------------------------------------------------------------- as bytes

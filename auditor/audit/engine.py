@@ -43,7 +43,7 @@ def choose_engine(
                 f"no engine is recognised in {tree.root}. Looked for: {looked}. --engine PACK chooses one."
             )
         spec = known[0]
-    return spec if assumptions else replace(spec, assumptions=())
+    return spec if assumptions else replace(spec, assumptions=(), implications=())
 
 
 def recognised(tree: SourceTree, spec: EngineSpec) -> tuple[bool, str]:

@@ -15,18 +15,28 @@ ROOMS = ("extract", "facts")
 
 
 class FactsOf:
-    """Call it with sources: it yields the facts of each, in order."""
+    """Call it with sources: it yields the facts of each, in order, and tells ``detail`` where they come from."""
 
-    def __init__(self, extract: Callable[[Sequence[Source]], Iterable[bytes]], store: Store) -> None:
+    def __init__(
+        self,
+        extract: Callable[[Sequence[Source]], Iterable[bytes]],
+        store: Store,
+        detail: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self._extract = extract
         self._store = store
+        self._detail = detail
+        self.kept = 0
+        """Files whose facts came from the cache."""
 
     def __call__(self, sources: Sequence[Source]) -> Iterator[ModuleFacts]:
         keys = [key(source) for source in sources]
         known = {name: facts for name, data in self._store.get(keys).items() if (facts := _decoded(data)) is not None}
         made = iter(self._extract([source for source, name in zip(sources, keys, strict=True) if name not in known]))
         fresh: dict[bytes, bytes] = {}
-        for name in keys:
+        self.kept += len(known)
+        for source, name in zip(sources, keys, strict=True):
+            self._detail(f"{source.path}: {'facts from the cache' if name in known else 'parsed'}")
             if name not in known:
                 fresh[name] = next(made)
             yield known[name] if name in known else decode(fresh[name])

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
-from importlib.util import find_spec
 from pathlib import Path
 
 import auditor
@@ -39,7 +38,7 @@ def asked(options: Options) -> bytes:
     )
     named = [Path(options.engine)] if options.engine and options.engine.endswith(".toml") else []
     packs = [file.read_bytes() for file in built_in] + [_content(file) for file in (*options.rules, *named)]
-    switches = (str(options.assumptions), str(options.verify))
+    switches = (str(options.assumptions), str(options.verify), *options.assume, "")
     words = [options.engine or "", *switches, *(file.as_posix() for file in options.rules)]
     for part in (*packs, *(word.encode("utf-8", "surrogateescape") for word in words)):
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -67,11 +66,9 @@ def code_digest(*rooms: str) -> bytes:
 
 def _parser() -> str:
     """The version of LibCST, told without importing it."""
-    found = find_spec("libcst")
-    folders = Path(found.origin).parent.parent.glob("libcst-*.dist-info") if found and found.origin else ()
-    names = sorted(folder.name for folder in folders)
-    if names:
-        return " ".join(names)
+    installed = (found.name for folder in sys.path for found in Path(folder).glob("libcst-*.dist-info"))
+    if first := next(installed, ""):
+        return first
     from importlib.metadata import version  # slow to import; an installation without such a folder is rare
 
     return version("libcst")
@@ -85,7 +82,7 @@ class WorkTree:
         self._store = store
         self._stamped = blake2b("\n".join(tree.roots).encode("utf-8", "surrogateescape"), digest_size=20).digest()
 
-    def shape(self) -> bytes:
+    def shape(self) -> str:
         return self._tree.shape()
 
     def names(self) -> Sequence[str]:
@@ -98,5 +95,5 @@ class WorkTree:
             self._store.keep({self._stamped: stamps.encoded()})
         return digests
 
-    def content(self, name: str) -> bytes | None:
-        return self._tree.read(name)
+    def contents(self, names: Collection[str]) -> Mapping[str, bytes]:
+        return {name: content for name in names if (content := self._tree.read(name)) is not None}

@@ -17,17 +17,20 @@ class Options:
 
     ``jobs`` 0 is one worker a core; ``engine`` overrides recognition; ``rules`` are packs (files) that go before the
     built-in ones; ``cache`` is the folder that facts and answers are kept in between runs, None for none; ``remark`` is
-    told what went wrong with it; ``today`` tells which suppressions are over (None: none); ``verify`` has every
-    certificate checked again.
+    told what went wrong with it, ``detail`` what is done and how long each phase took; ``today`` tells which
+    suppressions are over (None: none); ``assume`` are conditions ``K=V`` that hold; ``verify`` has every certificate
+    checked again.
     """
 
     jobs: int = 0
     engine: str | None = None
     rules: tuple[Path, ...] = ()
     assumptions: bool = True
+    assume: tuple[str, ...] = ()
     timing: bool = True
     verify: bool = False
     today: datetime.date | None = None
     progress: Progress | None = None
     cache: Path | None = None
     remark: Callable[[str], None] = lambda text: None
+    detail: Callable[[str], None] = lambda text: None

@@ -14,6 +14,7 @@ from auditor.audit.engine import NothingToAudit, choose_engine, is_pool, packs, 
 from auditor.audit.extracting import FactsOf
 from auditor.audit.fixes import fixes
 from auditor.audit.options import Options
+from auditor.audit.phases import Phases
 from auditor.audit.questions import Questions
 from auditor.audit.reading import Reader, marked, modules, source, suppressions
 from auditor.audit.started import started_inside
@@ -24,6 +25,7 @@ from auditor.collector import no_collector
 from auditor.extract import Extractor
 from auditor.gating import judge
 from auditor.link import Linker, link_on_demand, link_whole
+from auditor.loading import loading_of
 from auditor.source import SourceTree
 from auditor.spec import matcher
 from auditor.store import Store
@@ -31,15 +33,20 @@ from auditor.triage import Engine, Report, Suppression, assemble_findings, assem
 
 
 def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Trace]:
-    """source → extract → facts → link → callgraph → gating → checks → triage; and what the report rests on.
+    """source → extract → facts → link → callgraph → conditions → gating, loading → checks → triage; and what the report
+    rests on.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
+        UsageError: a condition that is to be assumed is one that nothing tests.
     """
+    phase = Phases(options.detail)
     known = packs(options.rules)
     spec = choose_engine(tree, options.engine, known, assumptions=options.assumptions)
+    phase(f"{len(tree.files):,} files below {tree.root}; engine {spec.name}, rules {spec.origin}")
     with no_collector(), Extractor(options.jobs) as extractor:
-        reader = Reader(tree, spec, FactsOf(extractor, store), options.progress)
+        facts_of = FactsOf(extractor, store, options.detail)
+        reader = Reader(tree, spec, facts_of, options.progress)
         own = bool(spec.connectors.wait)  # each object is a layer: one stands for all
         linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy), merged=own)
         link_on_demand(
@@ -47,9 +54,12 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             *(matcher(spec.accessors), matcher(spec.buffers)),
             others=frozenset({spec.graphs.replay}) - {""},
         )
-        judgement = judge(linker, freeze(linker), spec, tree.reported)
+        phase(f"read and linked {reader.parsed:,} files, the facts of {facts_of.kept:,} of them from the cache")
+        judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
+        phase(f"judged {len(judgement.sites):,} sites")
+        loading = loading_of(linker, spec, tree.reported)
         opinions = second_opinions(judgement, linker, spec) if options.verify else ()
-    told = check(judgement)
+    told = check(judgement, loading)
     sites = assemble_sites(judgement, told, tree.role)
     if not sites:
         raise NothingToAudit(nothing(spec, reader))
@@ -65,6 +75,7 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
         findings=suppress(assemble_findings(told, fixes(told, tree)), comments, options.today),
         problems=(*reader.problems(), *refuted(opinions)),
     )
+    phase(f"told {len(report.findings):,} findings")
     read = reader.read.union(commented, version_files(tree, spec))
     questions = reader.questions(known)
     return report, Trace(_day(comments, options), questions, _said(tree, reader, questions, read))

@@ -23,8 +23,8 @@ def findings(judgement: Judgement, checks: Sequence[Check]) -> tuple[Finding, ..
             groups.setdefault((check.severity, case.culprit, case.buffer.name, case.latent), []).append(
                 (case, check, message, site)
             )
-    made = sorted((_finding(members, checks) for members in groups.values()), key=_order)
-    return tuple(sorted(_absorbed(made), key=_order))
+    made = sorted((_finding(members, checks) for members in groups.values()), key=by_weight)
+    return tuple(_absorbed(made))
 
 
 def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
@@ -39,7 +39,8 @@ def _absorbed(found: Iterable[Finding]) -> Iterator[Finding]:
         yield from surer
 
 
-def _order(one: Finding) -> tuple[object, ...]:
+def by_weight(one: Finding) -> tuple[object, ...]:
+    """Orders findings: worst first, then by place."""
     return (
         one.latent,
         SEVERITIES.index(one.severity),
@@ -52,19 +53,23 @@ def _order(one: Finding) -> tuple[object, ...]:
 
 
 def _cases(judgement: Judgement, site: SiteVerdict) -> Iterator[Case]:
-    seen: set[int] = set()
+    told: dict[int, tuple[Need, bool]] = {}
+    proved: set[int] = set()
     for binding in site.bindings:
         for outcome in binding.outcomes:
-            if outcome.verdict in TOLD and outcome.need is not None and id(outcome.need) not in seen:
-                seen.add(id(outcome.need))
-                yield _case(judgement, outcome.need, latent=outcome.verdict == "latent")
+            if outcome.verdict in TOLD and outcome.need is not None:
+                told.setdefault(id(outcome.need), (outcome.need, outcome.verdict == "latent"))
+                if binding.proved:
+                    proved.add(id(outcome.need))
+    for key, (need, latent) in told.items():
+        yield _case(judgement, need, latent=latent, proved=key in proved)
 
 
-def _case(judgement: Judgement, need: Need, *, latent: bool) -> Case:
+def _case(judgement: Judgement, need: Need, *, latent: bool, proved: bool) -> Case:
     hop, inside = (need.hops[need.culprit], True) if need.culprit else _culprit(judgement, need.hops)
     objects = (hop.frame[1], need.buffer.owner)
     classes = frozenset(one.cls for one in objects if one is not None)
-    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, judgement)
+    return Case(need, hop.frame[0], hop, classes, hop.place, inside, latent, proved, judgement)
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
@@ -135,6 +140,12 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
         sites=tuple(sites),
         mode=case.mode,
     )
+
+
+def _confidence(cases: Sequence[Case]) -> str:
+    """The best of the cases that are proved to happen; where none is, low."""
+    proved = [one.need.confidence for one in cases if one.proved]
+    return min(proved, key=CONFIDENCES.index, default=CONFIDENCES[-1])
 
 
 def _plainest(one: Member) -> tuple[object, ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from auditor.gating import EAGER, REPLAY, Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
+from auditor.loading import Lapse, Loading
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,8 @@ class Case:
 
     ``culprit`` is that function (qualified), ``step`` the step of the path in it, ``classes`` those of the object that
     it runs on and of the storage's owner, ``place`` where in it the way to the read goes on; ``inside`` tells whether
-    it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object.
+    it is a method of a pool (or of what a pool is made of); ``latent`` that no scenario arms the object; ``proved``
+    that some object comes to the site by assignments, not by a declaration alone.
     """
 
     need: Need
@@ -24,6 +26,7 @@ class Case:
     place: Place
     inside: bool
     latent: bool
+    proved: bool
     judgement: Judgement
 
     @property
@@ -50,23 +53,50 @@ class Case:
         return next((one for one in self.need.near if one.why == kind), None)
 
 
+def _no_case(case: Case) -> str | None:
+    return None
+
+
+def _no_lapse(loading: Loading) -> Iterable[Lapse]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something worth telling of a place that is not an uncovered read. ``subject`` is what it is about: an accessor, a
+    class, a wait; ``related`` another place that belongs to it, with what happens there."""
+
+    place: Place
+    message: str
+    subject: str
+    related: tuple[Hop, ...] = ()
+    sites: tuple[tuple[str, int, int, str], ...] = ()
+
+
+def _no_remarks(judgement: Judgement) -> Iterable[Remark]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check. ``applies`` gives the sentence that tells the case, or None. ``title`` is the docs' first sentence.
-    ``unmended`` says why one more wait does not mend what it finds, "" where it does."""
+    """A check. ``applies`` gives the sentence that tells a case of a read, or None; ``finds`` are the lapses of loaders
+    that it tells, ``remarks`` what it has to tell of other places. ``title`` is the docs' first sentence. ``unmended``
+    says why one more wait does not mend what it finds, "" where it does."""
 
     id: str
     severity: str
     title: str
-    applies: Callable[[Case], str | None]
+    applies: Callable[[Case], str | None] = _no_case
     unmended: str = ""
+    finds: Callable[[Loading], Iterable[Lapse]] = _no_lapse
+    remarks: Callable[[Judgement], Iterable[Remark]] = _no_remarks
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One missing edge: a check, the function to change, the storage; with every site that it concerns and the
     classes of the objects (qualified) that it concerns. ``remedy``: what the function would have to wait for, or why
-    no wait is to be added there."""
+    no wait is to be added there. What is wrong with a loader has no site."""
 
     check: str
     severity: str

@@ -1,4 +1,5 @@
-"""``override-drops-gate``: an override reads without the gate that the overridden method has."""
+"""``override-drops-gate``: an override reads without the gate that the overridden method has, or loads without a pool
+that the overridden method loads."""
 
 from auditor.checks.finding import Case, Check
 
@@ -15,4 +16,10 @@ def applies(case: Case) -> str | None:
     return None
 
 
-CHECK = Check("override-drops-gate", "error", "An override reads without the gate of the overridden method.", applies)
+CHECK = Check(
+    "override-drops-gate",
+    "error",
+    "An override reads without the gate of the overridden method, or loads without one of its pools.",
+    applies,
+    finds=lambda loading: loading.dropped,
+)

@@ -17,5 +17,9 @@ def applies(case: Case) -> str | None:
 
 
 CHECK = Check(
-    "replay-skips-gate", "error", "Eager execution is gated, the graph replay of the same code is not.", applies
+    "replay-skips-gate",
+    "error",
+    "Eager execution is gated, the graph replay of the same code is not.",
+    applies,
+    unmended="a replay runs no Python of the pools: who starts it has to wait for the last layer",
 )

@@ -27,7 +27,7 @@ from auditor.gating.values import (
     Touch,
     by_length,
 )
-from auditor.gating.verdicts import ORDER, BindingVerdict, Judgement, SiteVerdict, judge
+from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
 __all__ = [
     "ASIDE",
@@ -38,6 +38,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Excluded",
     "Extent",
     "Gate",
     "Hop",

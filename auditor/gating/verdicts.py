@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
+from auditor.conditions import Conditions, Meeting
 from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
+from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
 from auditor.gating.storage import first_layers
 from auditor.gating.uses import called_name
-from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Touch, by_length
+from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -40,7 +42,7 @@ ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 @dataclass(frozen=True, slots=True)
 class BindingVerdict:
     """One object that a site can be bound to. ``object`` None: what it is, is said by ``classes`` (not a pool) or not
-    known."""
+    known. ``meeting``: under which conditions the object comes here."""
 
     object: Instance | None
     classes: tuple[str, ...]
@@ -50,6 +52,12 @@ class BindingVerdict:
     outcomes: tuple[Outcome, ...]
     derivation: tuple[tuple[str, int, str], ...]
     mode: str = EAGER
+    meeting: Meeting | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether assignments lead from where the object is made to here, under conditions that can hold together."""
+        return self.meeting is not None and self.meeting.proved
 
     @property
     def gates(self) -> tuple[tuple[Gate, str], ...]:
@@ -65,8 +73,17 @@ class BindingVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Excluded:
+    """An object that flows to a site but cannot come there, and why."""
+
+    object: Instance
+    why: str
+    derivation: tuple[tuple[str, int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SiteVerdict:
-    """A site with its bindings, worst first."""
+    """A site with its bindings, worst first, and what conditions keep from it."""
 
     path: str
     line: int
@@ -77,6 +94,7 @@ class SiteVerdict:
     function: str
     open: tuple[str, ...]
     bindings: tuple[BindingVerdict, ...]
+    excluded: tuple[Excluded, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -86,17 +104,26 @@ class SiteVerdict:
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
-    ``remedies``: what a function on a witness would have to wait for."""
+    ``remedies``: what a function on a witness would have to wait for; ``repeats``: waits that were made already;
+    ``outsiders``: classes that take a counter and are no pools."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
     waits: Mapping[str, Gate]
     hierarchy: Hierarchy
     remedies: Remedies
+    repeats: tuple[Repeat, ...]
+    outsiders: tuple[tuple[str, Place], ...]
 
 
-def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> Judgement:
-    """Give a verdict for every site of the files that ``product`` admits."""
+def judge(
+    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], assumed: Sequence[str] = ()
+) -> Judgement:
+    """Give a verdict for every site of the files that ``product`` admits, where the conditions ``assumed`` hold.
+
+    Raises:
+        UsageError: nothing mentions one of them.
+    """
     armed = Armed(linker, graph, spec, product)
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed)
@@ -104,14 +131,42 @@ def judge(linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[
     Connectors(linker, graph, spec, held, needs).run()
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
-    sites = _Sites(linker, graph, needs, spec, replays).verdicts(product)
+    conditions = Conditions(linker, graph, spec, assumed)
+    sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
     waits = held.waits()
     remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
-    return Judgement(tuple(sites), armed, waits, linker.hierarchy, remedies)
+    return Judgement(
+        tuple(sites),
+        armed,
+        waits,
+        linker.hierarchy,
+        remedies,
+        tuple(repeats(graph, held, product)),
+        tuple(outsiders(linker, spec, needs.is_buffer, product)),
+    )
+
+
+class _Way(NamedTuple):
+    """How an object comes to a site: a value of a block, and its use; ``behind``: the class whose ``super()`` it is."""
+
+    frame: Frame
+    value: Value
+    block: int
+    use: Value
+    behind: str
 
 
 class _Sites:
-    def __init__(self, linker: Linker, graph: CallGraph, needs: Needs, spec: EngineSpec, replays: Replays) -> None:
+    def __init__(
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        needs: Needs,
+        spec: EngineSpec,
+        replays: Replays,
+        conditions: Conditions,
+    ) -> None:
+        self._conditions = conditions
         self._is_stand_in = matcher(spec.not_pools)
         self._linker = linker
         self._graph = graph
@@ -161,21 +216,25 @@ class _Sites:
         frame = self._graph.frames[key]
         base = _base(frame, one)
         direct = [touch for touch in self._touches.get(place, ()) if touch in self._direct]
-        bindings = list(map(self._direct_binding, direct)) or list(self._bindings(place, found, name))
+        excluded: list[Excluded] = []
+        bindings = list(map(self._direct_binding, direct)) or list(self._bindings(place, found, name, excluded))
         bindings.sort(
             key=lambda binding: (ORDER.index(binding.verdict), binding.classes, repr(binding.object), binding.mode)
         )
         kind = "call" if isinstance(one, Call) else "attribute"
         receiver = expression(frame.code.facts, base, frame.code.defined) if base is not None else ""
         opened = tuple(sorted(self._open(found)))
-        return SiteVerdict(path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings))
+        return SiteVerdict(
+            path, line, column, kind, name, receiver, frame.code.name, opened, tuple(bindings), tuple(excluded)
+        )
 
     def _direct_binding(self, touch: Touch) -> BindingVerdict:
         outcomes = tuple(self._direct[touch])
         worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
         reason = worst.why if worst.verdict != "gated" else ""
         one = touch.object
-        return BindingVerdict(one, (one.cls,), touch.method, worst.verdict, reason, outcomes, (), worst.mode)
+        made = self._conditions.made(one)
+        return BindingVerdict(one, (one.cls,), touch.method, worst.verdict, reason, outcomes, (), worst.mode, made)
 
     def _open(self, found: list[tuple[FrameKey, int, Site]]) -> set[str]:
         result: set[str] = set()
@@ -188,11 +247,15 @@ class _Sites:
         return result
 
     def _bindings(
-        self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Site]], name: str
+        self,
+        place: tuple[str, int, int, str],
+        found: list[tuple[FrameKey, int, Site]],
+        name: str,
+        excluded: list[Excluded],
     ) -> Iterator[BindingVerdict]:
         touched = {touch.object: touch for touch in self._touches.get(place, ())}
         others: set[str] = set()
-        objects: dict[Instance, tuple[Frame, Value, str]] = {}
+        objects: dict[Instance, list[_Way]] = {}
         for key, block, one in found:
             frame = self._graph.frames[key]
             base = _base(frame, one)
@@ -200,38 +263,52 @@ class _Sites:
                 continue
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
-                    objects.setdefault(target, (frame, base, ""))
+                    objects.setdefault(target, []).append(_Way(frame, base, block, _use(frame, one), ""))
                 elif isinstance(target, Super) and isinstance(target.receiver, Instance):
-                    objects.setdefault(target.receiver, (frame, 0, target.cls))
+                    objects.setdefault(target.receiver, []).append(_Way(frame, 0, block, _use(frame, one), target.cls))
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
-            yield from self._object(target, objects[target], touched.get(target), name)
+            if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
+                continue  # the call would raise AttributeError
+            way = objects[target][0]
+            first, *further = (self._conditions.meeting(*one[:4], target) for one in objects[target])
+            meeting = first.joined(further)
+            derivation = tuple(self._linker.derivation(way.frame, way.value, target))
+            if meeting.possible:
+                yield from self._object(target, way, touched.get(target), name, derivation, meeting)
+            else:
+                excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
+        if objects and known and len(excluded) == len(known):
+            yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
+            return
         if others and not known:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif not known:
             yield self._unresolved(name)
 
     def _object(
-        self, one: Instance, where: tuple[Frame, Value, str], touch: Touch | None, name: str
+        self,
+        one: Instance,
+        way: _Way,
+        touch: Touch | None,
+        name: str,
+        derivation: tuple[tuple[str, int, str], ...],
+        meeting: Meeting,
     ) -> Iterator[BindingVerdict]:
         linker = self._linker
-        frame, value, behind = where
-        if name not in linker.hierarchy.attributes(one.cls, linker.functions):
-            return  # the call would raise AttributeError
-        derivation = tuple(self._derivation(one, frame, value))
         method = (linker.hierarchy.applicable(one.cls, linker.functions).get(name) or ("",))[0]
-        if behind:  # super() in that class
-            method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=behind) or ""
+        if way.behind:  # super() in that class
+            method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=way.behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
         if not outcomes or not linker.context_of(one):
             not_loaded = "metadata" if method in self._reaching else "not-loaded"
             reason = not_loaded if linker.context_of(one) else "not-a-pool"
-            yield BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation)
+            yield BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation, meeting=meeting)
             return
         runs = method or (touch.method if touch else "")
         for mode in (EAGER, REPLAY):
@@ -239,15 +316,12 @@ class _Sites:
             if there:
                 worst = min(there, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
                 reason = worst.why if worst.verdict != "gated" else ""
-                yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode)
+                yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
     def _unresolved(self, name: str) -> BindingVerdict:
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
         return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
-
-    def _derivation(self, one: Instance, frame: Frame, value: Value) -> Iterable[tuple[str, int, str]]:
-        return self._linker.derivation(frame, value, one)
 
 
 def _base(frame: Frame, one: Site) -> Value | None:
@@ -257,6 +331,11 @@ def _base(frame: Frame, one: Site) -> Value | None:
     if isinstance(func, Attr):
         return func.base
     return func.arguments[0].value if isinstance(func, Call) and func.arguments else None
+
+
+def _use(frame: Frame, one: Site) -> Value:
+    """What is read off the receiver: the attribute, or the method of a call."""
+    return one.func if isinstance(one, Call) and isinstance(frame.code.defined.get(one.func), Attr) else one.dst
 
 
 def _name(one: Object) -> str:

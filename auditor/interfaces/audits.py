@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,27 +13,33 @@ import click
 from auditor.errors import UnreadableRoot, UsageError
 
 if TYPE_CHECKING:
-    from auditor.interfaces.options import Request
+    from auditor.audit import Subject
+    from auditor.interfaces.options import Request, Shown
     from auditor.interfaces.progress import Progress
     from auditor.review import Artifact
-    from auditor.source import Revisions, SourceTree
+    from auditor.source import Revisions, Snapshot, SourceTree
     from auditor.triage import Comparison, Report
 
 
-def audited(request: Request, tree: SourceTree, progress: Progress, *, timing: bool = True) -> Report:
+def audited(
+    request: Request, tree: SourceTree, progress: Progress, *, timing: bool = True, subject: Subject | None = None
+) -> Report:
     """Audit a tree as the request says."""
     from auditor.audit import audit
 
-    report = audit(tree, request.options(progress, timing=timing))
+    return _configured(request, audit(tree, request.options(progress, timing=timing), subject), tree.root)
+
+
+def _configured(request: Request, report: Report, root: Path) -> Report:
     file = request.configuration.file
     if file is None:
         return report
-    return replace(report, configuration=os.path.relpath(file, tree.root if request.release else request.top()))
+    return replace(report, configuration=os.path.relpath(file, root if request.release else request.top()))
 
 
 def audited_since(
     ctx: click.Context, request: Request, progress: Progress, name: str, *, timing: bool
-) -> tuple[SourceTree, Report]:
+) -> tuple[Shown, Report]:
     """Audit the paths, and mark what was there where HEAD and the revision ``name`` parted."""
     from auditor.source import Revisions
 
@@ -42,31 +48,41 @@ def audited_since(
     base = revisions.merge_base(revisions.commit(name), revisions.commit("HEAD"))
     if base is None:
         raise UsageError(f"HEAD and {name} have no commit in common. Name a revision that the work started from.")
-    before = _paths_at(request, revisions, base)
-    return tree, _introduced(request, tree, progress, before, f"{name} ({base[:12]})", timing=timing)
+    head = _Head(tree, tree.root, lambda one: audited(one, tree, progress, timing=timing))
+    return tree, _introduced(request, head, _Commit.of(request, revisions, base), f"{name} ({base[:12]})")
 
 
 def audited_commit(
     ctx: click.Context, request: Request, progress: Progress, *, timing: bool
-) -> tuple[SourceTree, Report] | None:
+) -> tuple[Shown, Report] | None:
     """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file."""
     from auditor.audit import NothingToAudit
     from auditor.source import Revisions
 
     revisions = ctx.with_resource(Revisions.around(request.top()))
-    head, base = _commits(revisions, os.environ)
-    if revisions.same_python(base, head):
+    name, base = _commits(revisions, os.environ)
+    if revisions.same_python(base, name):
         return None
-    tree = _opened(request, _paths_at(request, revisions, head))
+    commit = _Commit.of(request, revisions, name)
+    head = _whole(request, commit, progress, timing=timing)
+    before = None if base is None else _Commit.of(request, revisions, base)
+    try:
+        report = _introduced(request, head, before, base[:12] if base else "nothing")
+    except NothingToAudit as error:
+        raise UnreadableRoot(str(error).replace(str(head.root), str(request.top()))) from None
+    new = tuple(one for one in report.findings if one.status != "known")
+    return head.shown, replace(report, findings=new, root=str(request.top()))
+
+
+def _whole(request: Request, commit: _Commit, progress: Progress, *, timing: bool) -> _Head:
+    """The commit that is judged: unpacked, unless its answer is known."""
+    known = commit.recalled(request, timing=timing)
+    if known is not None and commit.snapshot is not None:
+        return _Head(commit.snapshot, request.top(), lambda _: known)
+    tree = _opened(request, commit.paths())
     if tree is None:
         raise UnreadableRoot("the commit has no Python file below the paths. Name a folder with Python sources.")
-    before = _Paths((), Path()) if base is None else _paths_at(request, revisions, base)
-    try:
-        report = _introduced(request, tree, progress, before, base[:12] if base else "nothing", timing=timing)
-    except NothingToAudit as error:
-        raise UnreadableRoot(str(error).replace(str(tree.root), str(request.top()))) from None
-    new = tuple(one for one in report.findings if one.status != "known")
-    return tree, replace(report, findings=new, root=str(request.top()))
+    return _Head(tree, tree.root, lambda one: audited(one, tree, progress, timing=timing, subject=commit.snapshot))
 
 
 def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str, str | None]:
@@ -83,7 +99,7 @@ def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str,
     return INDEX, revisions.head()
 
 
-def audited_between(ctx: click.Context, request: Request, progress: Progress, base: str, head: str) -> Artifact:
+def audited_between(ctx: click.Context, request: Request, progress: Progress, base: str, name: str) -> Artifact:
     """Audit a revision and where it parted from another one, and return what was introduced and fixed between them."""
     from auditor import __version__
     from auditor.audit import NothingToAudit
@@ -91,23 +107,30 @@ def audited_between(ctx: click.Context, request: Request, progress: Progress, ba
     from auditor.source import Revisions
 
     revisions = ctx.with_resource(Revisions.around(request.top()))
-    after = revisions.commit(head)
+    after = revisions.commit(name)
     start = revisions.merge_base(revisions.commit(base), after)
     if start is None:
-        raise UsageError(f"{base} and {head} have no commit in common. Fetch the history: `fetch-depth: 0`.")
+        raise UsageError(f"{base} and {name} have no commit in common. Fetch the history: `fetch-depth: 0`.")
     if revisions.same_python(start, after):
         return untouched(base=start, head=after, tool_version=__version__)
-    tree = _opened(request, _paths_at(request, revisions, after, whole=True))
-    if tree is None:
-        raise UnreadableRoot(f"{head} has no Python file below the paths. Name a folder with Python sources.")
+    commit = _Commit.of(request, revisions, after, whole=True)
+    head = _whole(request, commit, progress, timing=False)
     try:
-        report, before = _both(request, tree, progress, _paths_at(request, revisions, start, whole=True), timing=False)
+        report, before = _both(request, head, _Commit.of(request, revisions, start, whole=True))
     except NothingToAudit as error:
-        raise UnreadableRoot(str(error).replace(str(tree.root), str(revisions.top))) from None
+        raise UnreadableRoot(str(error).replace(str(head.root), str(revisions.top))) from None
     return artifact_of(before, report, base=start, head=after)
 
 
 # ---------------------------------------------------------------- other trees
+
+
+class _Head(NamedTuple):
+    """The tree that is judged: its files, where they lie, and how it is audited."""
+
+    shown: Shown
+    root: Path
+    audit: Callable[[Request], Report]
 
 
 class _Paths(NamedTuple):
@@ -117,11 +140,39 @@ class _Paths(NamedTuple):
     base: Path
 
 
-def _paths_at(request: Request, revisions: Revisions, commit: str, *, whole: bool = False) -> _Paths:
-    """``whole``: relative to the top of the repository, as a host names files."""
-    folder = revisions.unpack(commit)
-    roots = tuple(path for root in request.roots() if (path := folder / _below(revisions, root)).exists())
-    return _Paths(roots, folder if whole else folder / _below(revisions, request.top()))
+class _Commit(NamedTuple):
+    """A revision of the repository. ``snapshot``: what is known of it before it is unpacked; None where that does not
+    tell the whole tree. ``top``: what paths are relative to, below the top of the repository."""
+
+    request: Request
+    revisions: Revisions
+    name: str
+    snapshot: Snapshot | None
+    top: Path
+
+    @classmethod
+    def of(cls, request: Request, revisions: Revisions, name: str, *, whole: bool = False) -> _Commit:
+        """``whole``: relative to the top of the repository, as a host names files; else to that of the request."""
+        top = Path() if whole else _below(revisions, request.top())
+        below = [_below(revisions, root).as_posix() for root in request.roots()]
+        frame = repr((below, sorted(request.configuration.roles.items())))
+        snapshot = None if request.extra else revisions.snapshot(name, top, frame)
+        return cls(request, revisions, name, snapshot, top)
+
+    def recalled(self, request: Request, *, timing: bool = False) -> Report | None:
+        """The answer of an earlier run."""
+        from auditor.audit import recall
+
+        if self.snapshot is None:
+            return None
+        report = recall(self.snapshot, request.options(request.progress(), timing=timing))
+        return None if report is None else _configured(request, report, request.top())
+
+    def paths(self) -> _Paths:
+        """Unpack it."""
+        folder = self.revisions.unpack(self.name)
+        found = (folder / _below(self.revisions, root) for root in self.request.roots())
+        return _Paths(tuple(path for path in found if path.exists()), folder / self.top)
 
 
 def _opened(request: Request, paths: _Paths) -> SourceTree | None:
@@ -132,31 +183,33 @@ def _opened(request: Request, paths: _Paths) -> SourceTree | None:
         return None
 
 
-def _audited_before(request: Request, paths: _Paths) -> Report | None:
+def _audited_before(request: Request, paths: _Paths, snapshot: Snapshot | None) -> Report | None:
     """Audit the tree that another one is compared with; None where there is nothing to audit in it."""
     from auditor.audit import NothingToAudit
 
     tree = _opened(request, paths)
     try:
-        return audited(request, tree, request.progress(), timing=False) if tree else None
+        return audited(request, tree, request.progress(), timing=False, subject=snapshot) if tree else None
     except NothingToAudit:
         return None
 
 
-def _both(
-    request: Request, tree: SourceTree, progress: Progress, before: _Paths, *, timing: bool
-) -> tuple[Report, Report | None]:
-    """Audit a tree and the one before it: side by side in two processes, unless one was asked for."""
+def _both(request: Request, head: _Head, before: _Commit | None) -> tuple[Report, Report | None]:
+    """Audit a tree and the one before it: side by side in two processes, unless one was asked for or is known."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     quiet = replace(request, quiet=True)
-    if request.processes() == 1 or not before.roots:
-        return audited(request, tree, progress, timing=timing), _audited_before(quiet, before)
+    earlier = before.recalled(quiet) if before else None
+    if before is None or earlier is not None:
+        return head.audit(request), earlier
+    paths = before.paths()
+    if request.processes() == 1 or not paths.roots:
+        return head.audit(request), _audited_before(quiet, paths, before.snapshot)
     half = replace(quiet, jobs=max(1, request.processes() // 2))
     with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
-        other = pool.submit(_audited_before, half, before)
-        report = audited(replace(request, jobs=half.jobs), tree, progress, timing=timing)
+        other = pool.submit(_audited_before, half, paths, before.snapshot)
+        report = head.audit(replace(request, jobs=half.jobs))
         return report, other.result()
 
 
@@ -170,13 +223,11 @@ def _below(revisions: Revisions, path: Path) -> Path:
 # ---------------------------------------------------------------- head − base
 
 
-def _introduced(
-    request: Request, tree: SourceTree, progress: Progress, paths: _Paths, base: str, *, timing: bool
-) -> Report:
+def _introduced(request: Request, head: _Head, commit: _Commit | None, base: str) -> Report:
     """Audit a tree and mark what was there before as known; a proof that is lost is a finding, too."""
     from auditor.triage import Baseline, baseline_of, changes, compare, explained, lost_proofs, marked, ordered
 
-    report, before = _both(request, tree, progress, paths, timing=timing)
+    report, before = _both(request, head, commit)
     found = compare(report, baseline_of(before) if before else Baseline(0, ()))
     changed = changes(before, report) if before else ()
     made = marked(report, found)

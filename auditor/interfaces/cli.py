@@ -113,18 +113,18 @@ def check(
             made = audited_commit(ctx, request, progress, timing=not no_timing)
             if made is None:
                 ctx.exit(CLEAN)
-            tree, report = made
+            shown, report = made
         elif since:
-            tree, report = audited_since(ctx, request, progress, since, timing=not no_timing)
+            shown, report = audited_since(ctx, request, progress, since, timing=not no_timing)
         else:
-            tree = request.open()
+            shown = tree = request.open()
             report = audited(request, tree, progress, timing=not no_timing)
     accepted = None if no_baseline else request.baseline_file(file)
     if accepted is not None and (accepted.exists() or file or "baseline" in request.configuration.lines):
         report = against(report, accepted)
     texts = []
     for destination in destinations:
-        page = page_for(request, tree, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
+        page = page_for(request, shown, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
         texts.append((FORMATS[destination.format](report, page), destination.file))
     for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
         deliver(text, target)

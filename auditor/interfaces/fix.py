@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from auditor.source import SourceTree
     from auditor.triage import Report, ReportedFinding
 
-ROUNDS = 8
-"""Audits of a changed tree. A function that has several gates to get, gets one a round."""
+ROUNDS = 4
+"""Audits of a changed tree: a function that lacks several gates, or reads on several branches, gets one a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _fixed(
     changed: dict[str, bytes] = {}
     tried: set[str] = set()
     for _ in range(ROUNDS):
-        meant = [one for one in report.findings if selection.admits(one) and one.fix and one.fingerprint not in tried]
+        meant = [one for one in report.findings if selection.admits(one) and one.fix]
         chosen = compatible(meant)
         if not chosen:
             break
@@ -137,10 +137,10 @@ def _troubles(before: Report, after: Report, tried: frozenset[str]) -> list[str]
     told += [f"{_named(one)} would be new: {one.message}" for one in found.new]
     told += [f"{_named(one)} would be worse: {what}" for one, what in found.worse]
     for change in changes(before, after):
-        worse = VERDICTS.index(change.after.verdict) < VERDICTS.index(change.before.verdict)
-        if worse or (change.before.verdict, change.after.verdict) == ("ungated", "unknown"):
-            site = change.after
-            told.append(f"{site.path}:{site.line} would be {site.verdict} ({change.before.verdict} before)")
+        was, site = change.before.verdict, change.after
+        worse = site.verdict not in ("gated", "exempt") and VERDICTS.index(site.verdict) < VERDICTS.index(was)
+        if worse or (was, site.verdict) == ("ungated", "unknown"):
+            told.append(f"{site.path}:{site.line} would be {site.verdict} ({was} before)")
     return told
 
 

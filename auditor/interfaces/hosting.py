@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TOKEN, KEY = "GITHUB_TOKEN", "BUFGATE_REVIEW_KEY"
 _LARGEST_EVENT = 32 * 1024 * 1024
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}")
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 
 

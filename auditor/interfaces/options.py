@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
@@ -34,11 +34,13 @@ class Request:
     extra: tuple[str, ...]
     engine: str | None
     assumptions: bool
+    assume: tuple[str, ...]
     jobs: int
     cache: bool
     quiet: bool
     configuration: Configuration
     verify: bool = False
+    verbose: bool = False
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
@@ -86,12 +88,14 @@ class Request:
             engine=self.engine or self.configuration["engine"] or None,
             rules=self.rules(),
             assumptions=self.assumptions and self.configuration["assumptions"],
+            assume=self.assume,
             timing=timing,
             verify=self.verify,
             today=datetime.date.today(),
             progress=progress,
             cache=cache_home() if self.cache else None,
             remark=lambda text: self.say(f"bufgate: {text}"),
+            detail=self.detail,
         )
 
     def processes(self) -> int:
@@ -108,6 +112,11 @@ class Request:
         """Write a remark to stderr, unless ``--quiet``."""
         if not self.quiet:
             click.echo(text, err=True)
+
+    def detail(self, text: str) -> None:
+        """Write a line to stderr under ``--verbose``."""
+        if self.verbose:
+            self.say(f"bufgate: {text}")
 
 
 def _extra(text: str) -> Path:
@@ -158,12 +167,19 @@ _WHAT = (
 _HOW = (
     click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
     click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
+    click.option(
+        "--assume",
+        multiple=True,
+        metavar="K=V",
+        help="Leave out what cannot happen where this holds: platform=cuda, use_mla=true. Repeatable.",
+    ),
     click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
     ),
     click.option("--no-cache", is_flag=True, help="Parse every file; neither read nor write what earlier runs kept."),
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
+    click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is read, from where, and each phase."),
     debug_option,
 )
 
@@ -197,8 +213,10 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
     ) -> object:
         if paths and release:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
+        if options["quiet"] and options["verbose"]:
+            raise click.UsageError("--quiet and --verbose exclude each other: name one of them.")
         configuration = configured(paths, release, options.pop("config"))
-        kept = {name: options.pop(name) for name in ("extra", "engine", "jobs", "quiet")}
+        kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet", "verbose")}
         request = Request(
             paths=paths,
             release=release,
@@ -231,8 +249,18 @@ baseline_option = click.option(
 color_option = click.option("--color/--no-color", default=None, help="Colours; by default where a terminal shows them.")
 
 
+class Shown(Protocol):
+    """Files whose lines a report shows."""
+
+    @property
+    def files(self) -> Sequence[str]: ...
+
+    def lines(self, path: str) -> Sequence[str]:
+        """Return the lines of a file as Python counts them."""
+
+
 def page_for(
-    request: Request, tree: SourceTree, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
+    request: Request, tree: Shown, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
 ) -> Page:
     """Return the page that a report of this tree is written on."""
     known = frozenset(tree.files)

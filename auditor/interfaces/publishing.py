@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
@@ -34,11 +35,18 @@ from auditor.review import (
     summary,
 )
 
+if TYPE_CHECKING:
+    from auditor.interfaces.configuration import Configuration
+
 _ENDS = {
     SUPERSEDED: "the pull request has moved on; a newer run tells what holds",
     CLOSED: "the pull request is closed; nothing was written",
     READ_ONLY: "the token may only read; what was found stands in the log and in the step summary",
 }
+
+
+class NoPullRequest(UsageError):
+    """Indicates that no open pull request has the commit; the user can name one, or let it be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +77,24 @@ class Posted:
 def post(artifact: Artifact, posting: Posting) -> Posted:
     """Bring a pull request to what the artifact says; keep the artifact in the outbox where the host fails."""
     where = place(posting.repo, posting.api_url)
-    policy = _policy(posting)
+    policy = Policy(cap=posting.cap, drafts=posting.drafts)
     if not posting.dry_run:  # first: whatever happens, it can be read there
-        _to_step_summary(summary(artifact, policy, where.links(), {}))
+        to_step_summary(artifact, policy)
     client = where.client(pace=posting.pace, max_wait=posting.max_wait)
     number = posting.number or event().number
     try:
         number = number or find_pull(client, where.repository, artifact.head) or 0
         if not number:
-            raise UsageError(
+            raise NoPullRequest(
                 f"no open pull request of {where.repository} has the head {artifact.head[:12]}: nothing to write to"
             )
-        return _posted(artifact, posting, where, client, number)
+        policy = policy_of_base(
+            lambda path: base_file(client, where.repository, number, path),
+            policy,
+            posting.fail_on,
+            posting.min_confidence,
+        )
+        return _posted(Review(artifact, policy, where.links(), where.marks(number)), posting, where, client, number)
     except HostError as error:
         if posting.dry_run:
             raise
@@ -95,16 +109,18 @@ def resumed(posting: Posting) -> None:
     if not entries:
         click.echo(f"bufgate: the outbox has nothing for {where.repository}", err=True)
     for file, entry in entries:
-        done = post(entry.artifact, replace(posting, number=entry.number or posting.number))
-        if not posting.dry_run and done.what != READ_ONLY:
+        try:
+            done = post(entry.artifact, replace(posting, number=entry.number or posting.number)).what
+        except NoPullRequest as error:
+            click.echo(f"bufgate: {error}", err=True)
+            done = CLOSED
+        if not posting.dry_run and done != READ_ONLY:
             file.unlink()
 
 
-def _posted(artifact: Artifact, posting: Posting, where: Place, client: Client, number: int) -> Posted:
-    policy = _policy_of_base(client, where, number, posting)
-    marks = where.marks(number)
-    host = GitHub(client, where.repository, number, marks, _local(artifact) if posting.local else _nothing)
-    review = Review(artifact, policy, where.links(), marks)
+def _posted(review: Review, posting: Posting, where: Place, client: Client, number: int) -> Posted:
+    artifact, policy = review.artifact, review.policy
+    host = GitHub(client, where.repository, number, review.marks, _local(artifact) if posting.local else _nothing)
     if posting.dry_run:
         pull = host.read()
         writes = planned(review, pull) if pull.head == artifact.head else ()
@@ -120,20 +136,28 @@ def _posted(artifact: Artifact, posting: Posting, where: Place, client: Client, 
 # ---------------------------------------------------------------- what holds
 
 
-def _policy(posting: Posting, fail_on: str = "error", min_confidence: str = "medium") -> Policy:
-    return Policy(
-        posting.fail_on or fail_on, posting.min_confidence or min_confidence, cap=posting.cap, drafts=posting.drafts
+def policy_of_base(base: Callable[[str], str | None], given: Policy, fail_on: str | None, sure: str | None) -> Policy:
+    """Return the options, then the configuration of the base: never that of the branch that is judged.
+
+    Args:
+        base: gives a file of the base by its path from the top of the repository, None where there is none.
+        given: what other options say.
+        fail_on: the option, if it was given.
+        sure: the option ``--min-confidence``, if it was given.
+    """
+    found = None if fail_on and sure else _configured(base)
+    return replace(
+        given,
+        fail_on=fail_on or (found["fail-on"] if found else given.fail_on),
+        min_confidence=sure or (found["min-confidence"] if found else given.min_confidence),
     )
 
 
-def _policy_of_base(client: Client, where: Place, number: int, posting: Posting) -> Policy:
-    """The options, then the configuration of the base branch: never that of the branch that is judged."""
+def _configured(base: Callable[[str], str | None]) -> Configuration | None:
     from auditor.interfaces.configuration import FILE, PYPROJECT, read
 
-    if posting.fail_on and posting.min_confidence:
-        return _policy(posting)
     for name in (FILE, PYPROJECT):
-        text = base_file(client, where.repository, number, name)
+        text = base(name)
         if text is None:
             continue
         with TemporaryDirectory(prefix="bufgate-") as folder:
@@ -142,10 +166,10 @@ def _policy_of_base(client: Client, where: Place, number: int, posting: Posting)
             try:
                 found = read(file)
             except AuditError as error:
-                raise UsageError(f"the configuration of the base branch is at fault: {error}") from None
+                raise UsageError(f"the configuration of the base is at fault: {error}") from None
         if found is not None:
-            return _policy(posting, found["fail-on"], found["min-confidence"])
-    return _policy(posting)
+            return found
+    return None
 
 
 def _nothing(_path: str) -> str | None:
@@ -163,8 +187,10 @@ def _local(artifact: Artifact) -> Callable[[str], str | None]:
     return lambda path: revisions.patch(artifact.base, artifact.head, path)
 
 
-def _to_step_summary(text: str) -> None:
+def to_step_summary(artifact: Artifact, policy: Policy) -> None:
+    """Append the summary to that of the workflow's step, where there is one."""
     file = os.environ.get("GITHUB_STEP_SUMMARY")
     if file:
+        text = summary(artifact, policy, place(None, None).links(), {})
         with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(f"{text}\n")

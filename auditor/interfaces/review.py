@@ -129,15 +129,16 @@ def collect(ctx: click.Context, request: Request, base: str | None, head: str | 
 
     Needs no token and no network. Exit status: 0 clean, 1 findings introduced, 2 the audit is not complete.
     """
+    from auditor.interfaces.publishing import policy_of_base, to_step_summary
     from auditor.review import Policy, title, to_json
+    from auditor.source import Revisions
 
     file = writable(output)
     artifact = _collected(ctx, request, base, head, parts)
     deliver(to_json(artifact), file)
-    policy = Policy(
-        fail_on=fail_on or request.configuration["fail-on"],
-        min_confidence=min_confidence or request.configuration["min-confidence"],
-    )
+    revisions = Revisions.around(request.top())
+    policy = policy_of_base(lambda path: revisions.text(artifact.base, path), Policy(), fail_on, min_confidence)
+    to_step_summary(artifact, policy)
     request.say(f"bufgate: {title(artifact, policy)}: {output}")
     ctx.exit(_status(artifact, policy))
 

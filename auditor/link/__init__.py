@@ -8,6 +8,7 @@ one context. The linker works on facts alone: it never sees a file. What it stil
 from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Node
 from auditor.link.demand import link_on_demand
+from auditor.link.derivation import Reverse
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path, edge_condition, successors
@@ -44,6 +45,7 @@ __all__ = [
     "Needs",
     "Node",
     "Object",
+    "Reverse",
     "Super",
     "access_path",
     "annotated_class",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from auditor.facts import Argument, At, Value
@@ -12,6 +12,7 @@ from auditor.link.elements import element
 from auditor.link.filters import subclass_filter
 from auditor.link.hierarchy import MODULE_LIKE
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object
+from auditor.link.passing import passed
 from auditor.link.program import Frame, is_class_method
 
 
@@ -145,6 +146,38 @@ def _link(site: Site, callee: Frame, arguments: Given, *, skip: int) -> None:
     site.frame.program.record(site.frame, site.dst, callee)
     _pass_arguments(callee, arguments, skip=skip)
     site.frame.program.graph.edge(callee.result, site.target)
+    _hand_back(site, callee, arguments, skip=skip)
+
+
+def _hand_back(site: Site, callee: Frame, arguments: Given, *, skip: int) -> None:
+    """v ⊇ argument i  where g returns its parameter i; what is not given by place or name, whatever others give"""
+    program = callee.program
+    for position, accepts in passed(program, callee.code).items():
+        given = [source for index, source in _placed(callee, arguments, skip) if index == position]
+        cls = _tracked_annotation(callee, position)
+        for source in given or [callee.node(position)]:
+            admitted = source
+            if cls is not None and given:
+                program.casts.append((source, site.target))
+                admitted = program.narrow(source, subclass_filter(program, cls))
+            for accept in accepts:
+                program.graph.edge(admitted, site.target, accept)
+
+
+def _placed(callee: Frame, arguments: Given, skip: int) -> Iterator[tuple[int, Node]]:
+    """The arguments that certainly are one parameter: (its position, node)."""
+    params = callee.code.facts.params
+    names = {one.name: index for index, one in enumerate(params)}
+    positional = [index for index, one in enumerate(params) if one.kind in ("posonly", "pos")][skip:]
+    place = 0
+    for argument, source in arguments:
+        if argument.kind == "pos" and place < len(positional):
+            yield positional[place], source
+            place += 1
+        elif argument.kind == "*":
+            place = len(positional)
+        elif argument.kind == "key" and argument.name in names:
+            yield names[argument.name], source
 
 
 def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
@@ -177,13 +210,19 @@ def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
 
 def _pass(callee: Frame, index: int, source: Node) -> None:
     """parameter ⊇ what of the argument its annotation admits, if that names a tracked class"""
-    program, code = callee.program, callee.code
-    cls = annotated_class(program.scopes, code.module, code.facts.scope, code.facts.params[index].annotation)
-    if cls is None or cls not in program.hierarchy.classes or not program.tracked(cls):
+    program = callee.program
+    cls = _tracked_annotation(callee, index)
+    if cls is None:
         program.graph.edge(source, callee.node(index))
         return
     program.graph.edge(source, callee.node(index), subclass_filter(program, cls))
     program.casts.append((source, callee.node(index)))
+
+
+def _tracked_annotation(callee: Frame, index: int) -> str | None:
+    program, code = callee.program, callee.code
+    cls = annotated_class(program.scopes, code.module, code.facts.scope, code.facts.params[index].annotation)
+    return cls if cls is not None and cls in program.hierarchy.classes and program.tracked(cls) else None
 
 
 def _spread(callee: Frame, positional: Sequence[int], rest: int | None, source: Node) -> None:

@@ -60,6 +60,7 @@ from auditor.link.forwarding import forwarded
 from auditor.link.members import is_missing, module_member, read, write
 from auditor.link.narrowing import Condition, edge_condition
 from auditor.link.objects import ClassObject, Container, External, ExternalInstance, Function, Instance, Module, Object
+from auditor.link.passing import passed, returned
 from auditor.link.program import ANY, Code, Frame, Program
 
 
@@ -112,6 +113,7 @@ class _Compiler:
     def run(self) -> None:
         facts = self.code.facts
         self.find_externals()
+        given_back = passed(self.program, self.code)
         for index, block in enumerate(facts.blocks):
             self.held = self.conditions.get(index, ())
             self.forwarded = forwarded(block, self.key)
@@ -121,9 +123,15 @@ class _Compiler:
                     rule(self, one)
             if isinstance(block.end, Raise):
                 self.flow(block.end.value, _raised, block.end)
-            elif isinstance(block.end, Return) and block.end.value != NOTHING and not facts.is_generator:
-                # result(f) ⊇ v  where f returns v
+            elif (
+                isinstance(block.end, Return) and block.end.value != NOTHING and not (facts.is_generator or given_back)
+            ):
+                # result(f) ⊇ v  where f returns v, and callers do not take it from what they give
                 self.copy(block.end.value, self.code.size)
+        self.held = ()
+        for value, accept in returned(self.program, self.code) or () if given_back else ():
+            if value not in given_back:
+                self.copy(value, self.code.size, accept)
         for value, name in self.externals.items():
             if self.uses.as_value(value, name, module_level=facts.kind in ("module", "class")):
                 self.sources.append(_adds(value, External(name)))

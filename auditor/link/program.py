@@ -24,7 +24,8 @@ SOMEWHERE = "[?]"
 
 class Code:
     """A function of the tree with where it is. ``name`` is qualified; ``owner`` the qualified class whose body defines
-    it, or "". ``flows`` and ``sources`` are its instructions as constraints; they are filled in on first use."""
+    it, or "". ``flows`` and ``sources`` are its instructions as constraints, ``passed`` the parameters that it hands
+    back; they are filled in on first use."""
 
     __slots__ = (
         "_called",
@@ -37,6 +38,7 @@ class Code:
         "module",
         "name",
         "owner",
+        "passed",
         "path",
         "size",
         "sources",
@@ -53,6 +55,7 @@ class Code:
         self.flows: dict[Value, tuple[Flow, ...]] = {}
         self.sources: tuple[Callable[[Frame], None], ...] = ()
         self.externals: dict[Value, str] = {}
+        self.passed: Mapping[int, tuple[Accept | None, ...]] | None = None
         self._called: tuple[tuple[Value, str], ...] | None = None
         self._defined: dict[Value, Instruction] | None = None
         self._conditions: dict[int, tuple[Condition, ...]] | None = None

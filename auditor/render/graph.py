@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from xml.sax.saxutils import escape, quoteattr
 
 from auditor.render.plain import clean
 
@@ -27,6 +26,8 @@ def to_dot(graph: CallGraph) -> str:
 
 def to_graphml(graph: CallGraph) -> str:
     """Write GraphML; a node's id is its qualified name."""
+    from xml.sax.saxutils import escape, quoteattr  # imports a whole HTTP client
+
     nodes = [f"    <node id={quoteattr(clean(node))}/>" for node in _nodes(graph)]
     edges = [
         f"    <edge source={quoteattr(clean(caller))} target={quoteattr(clean(callee))}/>"

@@ -20,7 +20,6 @@ from auditor.render.frame import place
 from auditor.render.missing import missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import count, short
-from auditor.render.view import view
 from auditor.spec import data
 from auditor.triage import VERDICTS, Report
 
@@ -37,6 +36,8 @@ FOLDED = 10
 
 def render(report: Report, page: Page) -> str:
     """Write the page."""
+    from auditor.render.view import view  # slow to import, as Jinja is
+
     shown = view(report, page)
     template = _environment().get_template("report.html.j2")
     return template.render(

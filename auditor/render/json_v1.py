@@ -7,10 +7,22 @@ and no terminal can change it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from auditor.render.page import Page
-from auditor.triage import Binding, Fix, Gate, Report, ReportedFinding, ReportedProblem, Scenario, Site, Stats, Step
+from auditor.triage import (
+    Binding,
+    ExcludedBinding,
+    Fix,
+    Gate,
+    Report,
+    ReportedFinding,
+    ReportedProblem,
+    Scenario,
+    Site,
+    Stats,
+    Step,
+)
 
 SCHEMA = "report-v1"
 TOOL = "bufgate"
@@ -79,6 +91,7 @@ def _site(site: Site) -> Mapping[str, object]:
         "verdict": site.verdict,
         "open": site.open,
         "bindings": [_binding(binding) for binding in site.bindings],
+        "excluded": [_excluded(one) for one in site.excluded],
     }
 
 
@@ -96,9 +109,22 @@ def _binding(binding: Binding) -> Mapping[str, object]:
         "reason": binding.reason,
         "check": binding.check,
         "assumptions": binding.assumptions,
-        "derivation": [{"path": step.path, "line": step.line, "what": step.what} for step in binding.derivation],
+        "derivation": _derivation(binding.derivation),
         "gates": [gate_row(gate) for gate in binding.gates],
         "witness": _steps(binding.witness),
+    }
+
+
+def _derivation(steps: Sequence[Step]) -> list[Mapping[str, object]]:
+    return [{"path": step.path, "line": step.line, "what": step.what} for step in steps]
+
+
+def _excluded(one: ExcludedBinding) -> Mapping[str, object]:
+    return {
+        "classes": one.classes,
+        "objects": one.objects,
+        "why": one.why,
+        "derivation": _derivation(one.derivation),
     }
 
 

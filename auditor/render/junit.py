@@ -7,7 +7,6 @@ problem that leaves the audit incomplete is an error.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.sax.saxutils import escape, quoteattr
 
 from auditor.render.footer import sentence
 from auditor.render.frame import step_text
@@ -49,7 +48,7 @@ def _case(finding: ReportedFinding, page: Page) -> Iterable[str]:
     if page.level(finding) != "note":
         story = [f"{clean(where)}: {clean(finding.message)}", *(step_text(Page(), step) for step in finding.witness)]
         yield f"      <failure type={_value(finding.severity)} message={_value(finding.message)}>"
-        yield from (escape(line) for line in story)
+        yield from map(_text, story)
         yield "      </failure>"
     else:
         yield f"      <skipped message={_value(f'{_why(finding, page)}: {finding.message}')}/>"
@@ -69,5 +68,13 @@ def _error(problem: ReportedProblem, page: Page) -> Iterable[str]:
     yield "    </testcase>"
 
 
+def _text(line: str) -> str:
+    from xml.sax.saxutils import escape  # imports a whole HTTP client
+
+    return escape(line)
+
+
 def _value(text: str) -> str:
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr(clean(text))

@@ -55,6 +55,10 @@ def _finding(finding: ReportedFinding, page: Page) -> Iterable[str]:
     yield from (f"- missing: {_text(edge)}" for edge in missing_edge(finding))
     yield from (f"- {_text(hint)}" for hint in finding.hints)
     yield from (f"- see {_step(step, page)}" for step in finding.related)
+    if finding.fix is not None:
+        where = _code(place(page.hosted(finding.fix.path), finding.fix.line))
+        yield f"- fix: before {where}, as {_code(finding.fix.like)} waits<br>"
+        yield f"  {'<br>'.join(_code(line) for line in finding.fix.gate.splitlines())}"
     if finding.witness:
         yield ""
         yield f"<details><summary>The path: {count(len(finding.witness), 'step')}</summary>"

@@ -16,15 +16,22 @@ LOADER_CHECKS = frozenset(
     }
 )
 """Checks of the other side of the gate."""
+OVERRIDE = "override-drops-gate"
+"""The check that tells of both sides."""
 
 _NO_EDGE = LOADER_CHECKS.union(
     SUPPRESSION_CHECKS, {PROOF_LOST, "false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
 )
 
 
+def about_loader(finding: ReportedFinding) -> bool:
+    """Whether a finding is about the loader's side, where no site is."""
+    return finding.check in LOADER_CHECKS or (finding.check == OVERRIDE and not finding.sites)
+
+
 def missing_edge(finding: ReportedFinding) -> list[str]:
     """Say which function must be ordered after which load; nothing for a finding that is not about a read."""
-    if finding.check in _NO_EDGE:
+    if finding.check in _NO_EDGE or about_loader(finding):
         return []
     where = f"`{clean(finding.function)}`" if finding.function else place(finding.path, finding.line)
     buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""

@@ -14,6 +14,11 @@ def clean(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def is_source(text: str) -> bool:
+    """Tell whether lines of code hold nothing but what is visible: only then are they what a reader sees of them."""
+    return all(line.replace("\t", " ").isprintable() for line in text.split("\n"))
+
+
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 """Our own colours: the only escape sequences that can be in a text, for ``clean`` leaves none."""
 

@@ -6,8 +6,8 @@ import json
 
 from auditor.render.escape import unlinked
 from auditor.render.page import Page, state
-from auditor.render.plain import clean
-from auditor.triage import Report, ReportedFinding
+from auditor.render.plain import clean, is_source
+from auditor.triage import Fix, Report, ReportedFinding
 
 SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
 
@@ -21,6 +21,7 @@ def render(report: Report, page: Page) -> str:
 def _diagnostic(finding: ReportedFinding, page: Page) -> object:
     status = f" ({unlinked(state(finding))})" if state(finding) else ""
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
+    fix = finding.fix
     return {
         "message": unlinked(finding.message) + status,
         "location": {
@@ -28,8 +29,18 @@ def _diagnostic(finding: ReportedFinding, page: Page) -> object:
             "range": {"start": _position(finding.path, start, page), "end": _position(finding.path, end, page)},
         },
         "severity": SEVERITIES[page.level(finding)],
+        **({"suggestions": [_suggestion(fix, page)]} if fix is not None and is_source(fix.text) else {}),
         "code": {"value": clean(finding.check)},
         "original_output": f"{clean(finding.check)} {clean(finding.fingerprint)}",
+    }
+
+
+def _suggestion(fix: Fix, page: Page) -> object:
+    last = len(page.source(fix.path, fix.end_line) or "") + 1
+    start, end = (fix.line, 1), (fix.end_line, last)
+    return {
+        "range": {"start": _position(fix.path, start, page), "end": _position(fix.path, end, page)},
+        "text": fix.text,
     }
 
 

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 from auditor.render.documentation import parts, read_documentation
 from auditor.render.page import Page, is_sure
-from auditor.render.plain import clean
-from auditor.triage import Report, ReportedFinding, ReportedProblem, Step
+from auditor.render.plain import clean, is_source
+from auditor.triage import Fix, Report, ReportedFinding, ReportedProblem, Step
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
@@ -115,6 +115,7 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             "primaryLocationLineHash": f"{clean(finding.fingerprint)}:1",
             "bufgate/v1": clean(finding.fingerprint),
         },
+        **({"fixes": [_fix(finding.fix, page)]} if finding.fix and is_source(finding.fix.text) else {}),
         **({"baselineState": "unchanged" if finding.status == "known" else "new"} if compared else {}),
         "suppressions": [_suppression(finding)] if finding.status == "suppressed" else [],
         "properties": {
@@ -126,6 +127,17 @@ def _result(finding: ReportedFinding, rule: int, page: Page, *, compared: bool) 
             "sites": [clean(one) for one in finding.sites],
             **({"confirmation": clean(finding.confirmation)} if finding.confirmation else {}),
         },
+    }
+
+
+def _fix(fix: Fix, page: Page) -> Node:
+    """The lines of a fix, up to the end of the last one, whose line end stays."""
+    last = len(page.source(fix.path, fix.end_line) or "") + 1
+    region = {"startLine": fix.line, "startColumn": 1, "endLine": fix.end_line, "endColumn": last}
+    replacement = {"deletedRegion": region, "insertedContent": {"text": fix.text}}
+    return {
+        "description": _text(f"Wait as {fix.like} does"),
+        "artifactChanges": [{**_artifact(fix.path, page), "replacements": [replacement]}],
     }
 
 
@@ -164,8 +176,12 @@ def _logical(function: str) -> Node:
 
 
 def _physical(path: str, region: Mapping[str, int], page: Page) -> Node:
+    return {**_artifact(path, page), "region": region}
+
+
+def _artifact(path: str, page: Page) -> Node:
     address = quote(page.hosted(path), safe="/", errors="backslashreplace")
-    return {"artifactLocation": {"uri": address, "uriBaseId": ROOT}, "region": region}
+    return {"artifactLocation": {"uri": address, "uriBaseId": ROOT}}
 
 
 def _text(text: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import missing_edge
+from auditor.render.missing import about_loader, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.scales import CONFIDENCES, SEVERITIES
@@ -47,7 +47,12 @@ def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
 def _finding(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> list[str]:
     start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
     gutter = " " * len(str(finding.line))
-    notes = [*_path(finding, page, gutter), *_missing(finding, sites), *_advice(finding, page)]
+    notes = [
+        *_path(finding, page, gutter),
+        *_missing(finding, sites),
+        *_fix(finding, page, gutter),
+        *_advice(finding, page),
+    ]
     return [
         *_headline(finding, page),
         *caret_frame(page, finding.path, start, end, _label(finding)),
@@ -68,7 +73,7 @@ def _severity(page: Page, severity: str) -> Callable[[str], str]:
 
 
 def _label(finding: ReportedFinding) -> str:
-    buffer = f" reads `{clean(finding.buffer)}`" if finding.buffer else ""
+    buffer = f" reads `{clean(finding.buffer)}`" if finding.buffer and not about_loader(finding) else ""
     return f"{short(finding.method)}{buffer}" if finding.method else buffer.strip()
 
 
@@ -97,6 +102,14 @@ def _is_place(site: Site, finding: ReportedFinding) -> bool:
     return (site.path, site.line) == (finding.path, finding.line)
 
 
+def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
+    fix = finding.fix
+    if fix is not None:
+        where = f"before {place(fix.path, fix.line)}, as {clean(fix.like)} waits"
+        added = (page.good(f"+ {clean(line)}") for line in fix.gate.splitlines())
+        yield "fix", ["", f"{gutter}   {where}", *(f"{gutter}   {line}" for line in added)]
+
+
 def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     if finding.executions:
         yield "when", ["; ".join(map(clean, finding.executions))]
@@ -106,8 +119,13 @@ def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
         yield "confirmed", [clean(finding.confirmation)]
     if finding.check in SUPPRESSION_CHECKS:
         return
-    yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
+    if about_loader(finding):
+        yield "explain", [f"bufgate explain {clean(finding.check)}"]
+    else:
+        yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
     yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
+    if finding.fix is not None:
+        yield "apply", [f"bufgate fix --fingerprint {clean(finding.fingerprint)[:8]} {clean(page.arguments)}".rstrip()]
     yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
 
 

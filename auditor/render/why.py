@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from auditor.render import words
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import LOADER_CHECKS, missing_edge
+from auditor.render.missing import about_loader, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
 from auditor.triage import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
@@ -137,6 +137,9 @@ def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) 
         yield from _fact(page, "because", *(["as above"] if again else _steps(binding, page)))
         told.update([binding.derivation] if binding.derivation else [])
         yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
+    for one in site.excluded:
+        yield from _paragraph(page, f"Not {joined([short(name) for name in one.classes], 'or')}: {clean(one.why)}.")
+        yield from _fact(page, "made at", ", ".join(map(clean, one.objects)))
     if site.open:
         yield from _paragraph(page, f"Classes from outside the tree may come in: {joined(map(clean, site.open))}.")
 
@@ -192,7 +195,7 @@ def _certificate(gate: Gate, page: Page) -> Iterable[str]:
 
 
 def _loader(report: Report, page: Page) -> Iterable[str]:
-    found = [finding for finding in report.findings if finding.check in LOADER_CHECKS]
+    found = [finding for finding in report.findings if about_loader(finding)]
     if not found:
         yield from _paragraph(page, "This report has no finding about the loader's side.")
     for finding in found:

@@ -4,7 +4,7 @@ Two stages, because the branch of a stranger must not be read with rights to wri
 merge base and makes one artifact. *Publish* takes the artifact as hostile, reads what stands in the pull request, and
 works out the *plan*: the writes that lead from what stands there to what should. The plan is a pure function of
 artifact, state of the pull request and policy. All state lies in the pull request: a hidden *mark* in each comment of
-ours says for which finding it stands. So a run that is repeated writes nothing, and after a failure of unknown effect
+ours says for which findings it stands. So a run that is repeated writes nothing, and after a failure of unknown effect
 the state is read and planned again; nothing is sent twice.
 
 A *place* is where a finding is told: a review comment, a comment on a file, or only the summary.

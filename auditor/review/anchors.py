@@ -12,18 +12,27 @@ from auditor.triage import Step
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A line of the diff; ``line`` 0 is the whole file. ``what``: ``reader``, ``path``, ``lost gate`` or ``file``."""
+    """A line of the diff; ``line`` 0 is the whole file. ``what``: ``reader``, ``path``, ``lost gate``, ``file``, or
+    ``fix``: the lines from ``start`` on that the fix of the finding replaces."""
 
     path: str
     line: int
     side: str
     what: str
+    start: int = 0
 
 
 def anchor(finding: Introduced, files: Mapping[str, ChangedFile]) -> Anchor | None:
     """Return the first that is in the diff: the reader, the step of the path that is nearest to it, a gate that was
-    deleted, a file of the path; None where the diff has none of them."""
-    return next(_candidates(finding, files), None)
+    deleted, a file of the path; None where the diff has none of them. Where the lines that the fix replaces are in the
+    diff of the same file, it is told there."""
+    found = next(_candidates(finding, files), None)
+    fix = finding.fix
+    if fix is not None and found is not None and (found.path, found.side) == (fix.path, RIGHT):
+        hunks = files[fix.path].hunks
+        if hunks is not None and hunks.right.issuperset(range(fix.line, fix.end_line + 1)):
+            return Anchor(fix.path, fix.end_line, RIGHT, "fix", fix.line)
+    return found
 
 
 def _candidates(finding: Introduced, files: Mapping[str, ChangedFile]) -> Iterator[Anchor]:

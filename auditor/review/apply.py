@@ -117,10 +117,10 @@ def _refuse(run: _Run, write: Write, error: Unplaced) -> None:
     match write:
         case PostReview(comments=comments):
             if run.doubted:
-                run.refused |= {one.fingerprint for one in comments}
+                run.refused |= {one.group for one in comments}
             run.doubted = True
-        case PostOnFile(fingerprint=fingerprint):
-            run.refused |= {fingerprint}
+        case PostOnFile(group=group):
+            run.refused |= {group}
         case _:
             raise error
     run.say(f"a place in the diff was refused: {error}")

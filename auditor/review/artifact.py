@@ -14,7 +14,7 @@ from typing import Any
 from auditor.errors import AuditError
 from auditor.review.conforms import faults
 from auditor.spec import data
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 
 SCHEMA = "review-v1"
 LARGEST = 4 * 1024 * 1024
@@ -30,7 +30,8 @@ class ArtifactError(AuditError):
 @dataclass(frozen=True, slots=True)
 class Introduced:
     """A finding that is in the head and not in the merge base. ``status``: ``new`` or ``suppressed``, then with its
-    ``justification``. ``gates`` are those that its sites had before, by their places in the merge base."""
+    ``justification``. ``gates`` are those that its sites had before, by their places in the merge base. ``fix`` is not
+    in the file: whoever wrote it could put code there that people take over with one click."""
 
     fingerprint: str
     check: str
@@ -46,6 +47,7 @@ class Introduced:
     witness: tuple[Step, ...]
     gates: tuple[Step, ...]
     hints: tuple[str, ...]
+    fix: Fix | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Artifact:
 
 def to_json(artifact: Artifact) -> str:
     """Write an artifact, cut to the limits of its schema; one finding a line."""
-    introduced = artifact.introduced[:MOST]
+    introduced = _fitting(_finding(one) for one in artifact.introduced[:MOST])
     left_out = artifact.left_out + len(artifact.introduced) - len(introduced)
     head: dict[str, Any] = {
         "schema": SCHEMA,
@@ -91,9 +93,15 @@ def to_json(artifact: Artifact) -> str:
         "left_out": left_out,
     }
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in head.items()]
-    lines.append(f'"introduced": {_rows(_document(asdict(_shortened(one))) for one in introduced)}')
-    lines.append(f'"fixed": {_rows(_document(asdict(one)) for one in artifact.fixed[:MOST])}')
+    lines.append(f'"introduced": {_rows(introduced)}')
+    lines.append(f'"fixed": {_rows(_fitting(_document(asdict(one)) for one in artifact.fixed[:MOST]))}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _finding(one: Introduced) -> Any:
+    row = asdict(_shortened(one))
+    del row["fix"]
+    return _document(row)
 
 
 def _shortened(one: Introduced) -> Introduced:
@@ -115,9 +123,20 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
-def _rows(items: Iterable[object]) -> str:
-    rows = ",\n  ".join(json.dumps(item) for item in items)
-    return f"[\n  {rows}\n]" if rows else "[]"
+def _fitting(items: Iterable[object]) -> list[str]:
+    """Write items as long as the file stays below its limit: each of two lists has a third of it."""
+    room = LARGEST // 3
+    rows: list[str] = []
+    for item in items:
+        rows.append(json.dumps(item))
+        room -= len(rows[-1])
+        if room < 0:
+            return rows[:-1]
+    return rows
+
+
+def _rows(rows: list[str]) -> str:
+    return "[\n  " + ",\n  ".join(rows) + "\n]" if rows else "[]"
 
 
 # ---------------------------------------------------------------- reading
@@ -143,6 +162,9 @@ def from_json(content: bytes, origin: str) -> Artifact:
         raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`: {str(error)[:200]}") from None
     if fault := next(faults(document, schema()), None):
         raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`, version {SCHEMA}: {fault}")
+    names = [row["fingerprint"] for row in document["introduced"]]
+    if len(set(names)) != len(names):
+        raise ArtifactError(f"{origin} is no artifact of `bufgate review collect`: a fingerprint comes twice")
     return Artifact(
         tool_version=document["tool"]["version"],
         **{name: document[name] for name in ("base", "head", "coverage", "known", "left_out")},

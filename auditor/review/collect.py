@@ -33,6 +33,7 @@ def artifact_of(before: Report | None, after: Report, *, base: str, head: str) -
     introduced = [
         one for one in findings if one.status == "new" or (one.status == "suppressed" and one.fingerprint not in silent)
     ]
+    assert len({one.fingerprint for one in introduced}) == len(introduced), "a fingerprint names one finding"
     hidden = {one.fingerprint for one in findings if one.status == "suppressed"}
     return Artifact(
         tool_version=after.tool_version,
@@ -76,6 +77,7 @@ def _lost(changed: Iterable[Change]) -> dict[str, tuple[Step, ...]]:
 
 
 def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Introduced:
+    gates = [step for site in one.sites for step in lost.get(site, ())]
     return Introduced(
         fingerprint=one.fingerprint,
         check=one.check,
@@ -89,8 +91,9 @@ def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Intr
         status=one.status,
         justification=one.justification,
         witness=one.witness or one.related,
-        gates=tuple(dict.fromkeys(step for site in one.sites for step in lost.get(site, ()))),
+        gates=tuple({(step.path, step.line): step for step in reversed(gates)}.values())[::-1],
         hints=one.hints,
+        fix=one.fix,
     )
 
 

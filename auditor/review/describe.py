@@ -28,11 +28,11 @@ def described(writes: Iterable[Write]) -> Iterator[str]:
             case PostReview(_, body, comments):
                 yield f"post a review of {count(len(comments), 'comment')}: {clean(body)}"
                 for one in comments:
-                    yield f"  comment on {clean(one.path)}:{one.line} {one.side} for {one.fingerprint}"
-            case PostOnFile(_, fingerprint, path, _):
-                yield f"comment on the file {clean(path)} for {fingerprint}"
-            case Edit(id_, fingerprint, _, why):
-                yield f"edit comment {clean(id_)} for {fingerprint}: {why}"
+                    yield f"  comment on {clean(one.path)}:{one.line} {one.side} for {one.group}"
+            case PostOnFile(_, group, path, _):
+                yield f"comment on the file {clean(path)} for {group}"
+            case Edit(id_, group, _, why):
+                yield f"edit comment {clean(id_)} for {group}: {why}"
             case Hide(node, reason):
                 yield f"minimise {clean(node)} as {reason.lower()}"
             case Show(node):

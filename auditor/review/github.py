@@ -14,8 +14,6 @@ from auditor.review.github_client import Client
 from auditor.review.hunks import hunks
 from auditor.review.marks import FINDING, SUMMARY, Marks
 from auditor.review.pull import (
-    LEFT,
-    RIGHT,
     Annotate,
     Annotation,
     ChangedFile,
@@ -25,6 +23,7 @@ from auditor.review.pull import (
     EditSummary,
     Hide,
     HostError,
+    Inline,
     Missing,
     PostCheck,
     PostOnFile,
@@ -166,7 +165,7 @@ class GitHub:
         pull, issue = f"{self._repo}/pulls", f"{self._repo}/issues"
         match write:
             case PostReview(commit, body, comments):
-                rows = [_inline(one.path, one.line, one.side, one.body) for one in comments]
+                rows = [_inline(one) for one in comments]
                 review = {"commit_id": commit, "event": "COMMENT", "body": body, "comments": rows}
                 self.client.write("POST", f"{pull}/{self.number}/reviews", review)
             case PostOnFile(commit, _, path, body):
@@ -219,9 +218,10 @@ class GitHub:
             self.client.say(f"left as it is: {error}")
 
 
-def _inline(path: str, line: int, side: str, body: str) -> dict[str, object]:
-    assert side in (LEFT, RIGHT)
-    return {"path": path, "line": line, "side": side, "body": body}
+def _inline(one: Inline) -> dict[str, object]:
+    """The first of several lines is named only where there are several: GitHub refuses it otherwise."""
+    row: dict[str, object] = {"path": one.path, "line": one.line, "side": one.side, "body": one.body}
+    return row | {"start_line": one.start, "start_side": one.side} if 0 < one.start < one.line else row
 
 
 def _annotation(one: Annotation) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""The hidden mark at the head of each comment of ours: for which finding it stands, and what it said last.
+"""The hidden mark at the head of each comment of ours: for which findings it stands, and what it said last.
 
 A mark counts only in a comment that the token's own account wrote. In a workflow that account writes for every other
 workflow as well; with a key, marks are signed, and one without the right signature is none.
@@ -15,19 +15,21 @@ FINDING, SUMMARY = "finding", "summary"
 OPEN, FIXED, SUPPRESSED, MOVED = "open", "fixed", "suppressed", "moved"
 
 _MARK = re.compile(r"<!-- bufgate:v1 ([\w=.,: -]*) -->\r?\n?")
-_FIELDS = ("kind", "fingerprint", "state", "head", "refused", "digest", "mac")
+_FIELDS = ("kind", "group", "state", "head", "members", "refused", "digest", "mac")
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``fingerprint`` is "" in a summary; ``head`` is the commit that was last spoken of; ``digest`` stands for the
-    text under the mark as we wrote it (hosts change line ends and blanks); ``refused`` are the fingerprints whose place
-    in the diff the host did not take at this head."""
+    """``group`` names the findings that a comment stands for, ``members`` are their fingerprints (none in a summary).
+    ``head`` is the commit that was last spoken of; ``digest`` stands for the text under the mark as we wrote it (hosts
+    change line ends and blanks); ``refused`` are the groups whose place in the diff the host did not take at this head.
+    """
 
     kind: str
-    fingerprint: str = ""
+    group: str = ""
     state: str = ""
     head: str = ""
+    members: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     digest: str = ""
 
@@ -58,8 +60,8 @@ class Marks:
         values = dict(part.partition("=")[::2] for part in written.split(" "))
         if not {"kind", "digest"} <= values.keys() <= set(_FIELDS):
             return None
-        refused = tuple(filter(None, values.pop("refused", "").split(",")))
-        return Mark(refused=refused, **values)
+        members, refused = (tuple(filter(None, values.pop(name, "").split(","))) for name in ("members", "refused"))
+        return Mark(members=members, refused=refused, **values)
 
     def _mac(self, fields: str) -> str:
         return hmac.digest(self.key, f"{self.scope}\0{fields}".encode(), "sha256").hex()[:32]
@@ -78,9 +80,10 @@ def same(mark: Mark | None, text: str) -> bool:
 def _written(mark: Mark) -> str:
     values = {
         "kind": mark.kind,
-        "fingerprint": mark.fingerprint,
+        "group": mark.group,
         "state": mark.state,
         "head": mark.head,
+        "members": ",".join(mark.members),
         "refused": ",".join(mark.refused),
         "digest": mark.digest,
     }

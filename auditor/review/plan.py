@@ -1,25 +1,26 @@
 """The plan: which writes lead from what stands in a pull request to what should. Pure.
 
-For each introduced finding there is one live comment of ours, or none where the diff has no place for it:
+For each group of introduced findings there is one live comment of ours, or none where the diff has no place for it:
 
-    live and in the diff                   keep
+    live and in the diff                   keep; edit if other findings belong to the group now
     closed and in the diff                 open again
     none in the diff, a line for it        post on the line, close the ones that left the diff
     none in the diff, no line either       keep what there is; else post on a file; else the summary alone
 
-A live comment whose finding is not introduced any more is closed: minimised, resolved where that is allowed, and edited
-last, so that a run that broke off in between is taken up where it stopped.
+A live comment whose findings are not introduced any more is closed: minimised, resolved where that is allowed, and
+edited last, so that a run that broke off in between is taken up where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from auditor.review import wording
 from auditor.review.anchors import Anchor, anchor
-from auditor.review.artifact import Artifact, Introduced
+from auditor.review.artifact import Artifact
 from auditor.review.checking import check_writes
+from auditor.review.groups import NAMED, Group, grouped
 from auditor.review.marks import FINDING, FIXED, MOVED, OPEN, SUMMARY, SUPPRESSED, Mark, Marks, same, unmarked
 from auditor.review.policy import Policy
 from auditor.review.pull import (
@@ -53,7 +54,7 @@ class Review:
 
 
 def planned(review: Review, pull: Pull, refused: frozenset[str] = frozenset()) -> tuple[Write, ...]:
-    """Return the writes in their order. ``refused``: findings whose place in the diff the host did not take."""
+    """Return the writes in their order. ``refused``: groups whose place in the diff the host did not take."""
     assert pull.head == review.artifact.head, "a plan is for the commit that was analysed"
     if not pull.open:
         return ()
@@ -66,7 +67,7 @@ def planned(review: Review, pull: Pull, refused: frozenset[str] = frozenset()) -
 
 
 class _Desk:
-    """Works through the findings of one pull request; ``places`` fills as it goes."""
+    """Works through the groups of one pull request; ``places`` (by fingerprint) fills as it goes."""
 
     def __init__(self, review: Review, pull: Pull, refused: frozenset[str]) -> None:
         self.artifact, self.policy = review.artifact, review.policy
@@ -76,17 +77,20 @@ class _Desk:
         self.places: dict[str, str] = {}
         self._own: dict[str, list[Comment]] = {}
         for comment in pull.comments:
-            self._own.setdefault(comment.mark.fingerprint, []).append(comment)
+            self._own.setdefault(comment.mark.group, []).append(comment)
         self._inline: list[Inline] = []
-        loud = [one.fingerprint for one in self._findings() if self.policy.loud(one)]
+        self._whole = not (self.artifact.problems or self.artifact.left_out)
+        """Else what is missing may be there, and nothing counts as fixed."""
+        self._groups = grouped(self.artifact.introduced)
+        loud = [group.id for group in self._groups if self._loud(group)]
         self._worst = frozenset(loud[: self.policy.cap])
 
     def comments(self) -> Iterator[Write]:
         """Post what is new in batches, then edit what changed."""
         edits: list[Write] = []
-        for finding in self._findings():
-            edits += self._finding(finding)
-        if not (self.artifact.problems or self.artifact.left_out):  # else what is missing may be there
+        for group in self._groups:
+            edits += self._group(group)
+        if self._whole:
             edits += self._fixed()
         for start in range(0, len(self._inline), BATCH):
             part = tuple(self._inline[start : start + BATCH])
@@ -96,7 +100,7 @@ class _Desk:
     def summary(self) -> Iterator[Write]:
         """Post the summary with the first finding, and edit it from then on."""
         text = wording.summary(self.artifact, self.policy, self.links, self.places)
-        mark = Mark(SUMMARY, head=self.pull.head, refused=tuple(sorted(self.refused)))
+        mark = Mark(SUMMARY, head=self.pull.head, refused=tuple(sorted(self.refused)[:NAMED]))
         if self.pull.summaries:
             first = self.pull.summaries[0]
             if not same(first.mark, text) or (first.mark.head, first.mark.refused) != (mark.head, mark.refused):
@@ -104,41 +108,40 @@ class _Desk:
         elif any(map(self.policy.loud, self.artifact.introduced)):
             yield PostSummary(self.marks.put(mark, text))
 
-    # ------------------------------------------------------------ one finding
+    # ------------------------------------------------------------ one group
 
-    def _findings(self) -> Sequence[Introduced]:
-        return tuple({one.fingerprint: one for one in self.artifact.introduced}.values())
+    def _loud(self, group: Group) -> bool:
+        return any(map(self.policy.loud, group.findings))
 
-    def _finding(self, finding: Introduced) -> Iterator[Write]:
-        own = self._own.get(finding.fingerprint, [])
+    def _group(self, group: Group) -> Iterator[Write]:
+        own = self._own.get(group.id, [])
         live = [comment for comment in own if comment.mark.state == OPEN]
-        if finding.status == "suppressed":
+        if not group.open:
             for comment in live:
-                yield from self._close(comment, SUPPRESSED, wording.suppressed(finding), "RESOLVED")
-        elif live or self.policy.loud(finding):
-            yield from self._place(finding, own, live)
+                yield from self._close(comment, SUPPRESSED, wording.suppressed(group.findings), "RESOLVED")
+        elif live or self._loud(group):
+            yield from self._place(group, own, live)
 
-    def _place(self, finding: Introduced, own: list[Comment], live: list[Comment]) -> Iterator[Write]:
-        spot = None if finding.fingerprint in self.refused else anchor(finding, self.pull.files)
+    def _place(self, group: Group, own: list[Comment], live: list[Comment]) -> Iterator[Write]:
+        spot = None if group.id in self.refused else anchor(group.open[0], self.pull.files)
         kept = self._kept(own, live, on_line=spot is not None and spot.line > 0)
-        if kept is not None:
-            self.places[finding.fingerprint] = (
-                "in a resolved thread" if kept in live and kept.resolved else "in a comment"
-            )
-            if kept not in live:
-                yield from self._open_again(kept, finding)
-        elif spot is not None and finding.fingerprint in self._worst:
-            self.places[finding.fingerprint] = "in a comment"
-            yield from self._post(finding, spot)
-        elif live:
+        if kept is None and (spot is None or group.id not in self._worst) and live:
             kept = live[-1]
-            self.places[finding.fingerprint] = "in a comment"
+        if kept is not None:
+            self._told(group, "in a resolved thread" if kept in live and kept.resolved else "in a comment")
+            yield from self._refresh(kept, group, again=kept not in live)
+        elif spot is not None and group.id in self._worst:
+            self._told(group, "in a comment")
+            yield from self._post(group, spot)
         for comment in live:
             if comment is not kept:
                 yield from self._close(comment, MOVED, wording.moved(), "OUTDATED")
 
+    def _told(self, group: Group, where: str) -> None:
+        self.places |= {one.fingerprint: where for one in group.open}
+
     def _kept(self, own: list[Comment], live: list[Comment], *, on_line: bool) -> Comment | None:
-        """The comment that stands for the finding from now on; None if a new one is to be posted."""
+        """The comment that stands for the group from now on; None if a new one is to be posted."""
         closed = [comment for comment in own if comment not in live]
         for comments in (live, closed):
             if inside := [comment for comment in comments if not comment.outdated]:
@@ -147,28 +150,32 @@ class _Desk:
             return None
         return (closed + live)[-1] if own else None
 
-    def _post(self, finding: Introduced, spot: Anchor) -> Iterator[Write]:
-        text = wording.told(finding, self.artifact, self.links)
-        body = self.marks.put(self._mark(finding, OPEN), text)
+    def _post(self, group: Group, spot: Anchor) -> Iterator[Write]:
+        text = wording.told(group.open, self.artifact, self.links, suggested=spot.what == "fix")
+        body = self.marks.put(self._mark(group), text)
         if spot.line:
-            self._inline.append(Inline(finding.fingerprint, spot.path, spot.line, spot.side, body))
+            self._inline.append(Inline(group.id, spot.path, spot.line, spot.side, body, spot.start))
         else:
-            yield PostOnFile(self.pull.head, finding.fingerprint, spot.path, body)
+            yield PostOnFile(self.pull.head, group.id, spot.path, body)
 
-    def _open_again(self, comment: Comment, finding: Introduced) -> Iterator[Write]:
-        if comment.hidden:
+    def _refresh(self, comment: Comment, group: Group, *, again: bool) -> Iterator[Write]:
+        """Open a comment again, or let it say which findings belong to it now."""
+        if again and comment.hidden:
             yield Show(comment.node)
-        if comment.resolved and comment.may_reopen:
+        if again and comment.resolved and comment.may_reopen:
             yield Reopen(comment.thread)
-        text = wording.told(finding, self.artifact, self.links, again=True)
-        yield Edit(comment.id, finding.fingerprint, self.marks.put(self._mark(finding, OPEN), text), "open again")
+        fewer = set(group.members) < set(comment.mark.members)
+        if again or (comment.mark.members != group.members and (self._whole or not fewer)):
+            text = wording.told(group.open, self.artifact, self.links, again=again)
+            why = "open again" if again else "other findings"
+            yield Edit(comment.id, group.id, self.marks.put(self._mark(group), text), why)
 
     # ------------------------------------------------------------ closing
 
     def _fixed(self) -> Iterator[Write]:
-        introduced = {one.fingerprint for one in self.artifact.introduced}
+        introduced = {group.id for group in self._groups}
         for comment in self.pull.comments:
-            if comment.mark.state == OPEN and comment.mark.fingerprint not in introduced:
+            if comment.mark.state == OPEN and comment.mark.group not in introduced:
                 yield from self._close(comment, FIXED, wording.fixed(self.pull.head), "RESOLVED")
 
     def _close(self, comment: Comment, state: str, because: str, reason: str) -> Iterator[Write]:
@@ -177,8 +184,8 @@ class _Desk:
         if comment.may_resolve and not comment.resolved:
             yield Resolve(comment.thread)
         text = wording.closed(unmarked(comment.body), because)
-        mark = Mark(FINDING, comment.mark.fingerprint, state, self.pull.head)
-        yield Edit(comment.id, comment.mark.fingerprint, self.marks.put(mark, text), state)
+        mark = replace(comment.mark, state=state, head=self.pull.head)
+        yield Edit(comment.id, comment.mark.group, self.marks.put(mark, text), state)
 
-    def _mark(self, finding: Introduced, state: str) -> Mark:
-        return Mark(FINDING, finding.fingerprint, state, self.pull.head)
+    def _mark(self, group: Group) -> Mark:
+        return Mark(FINDING, group.id, OPEN, self.pull.head, group.members)

@@ -10,7 +10,7 @@ from auditor.scales import CONFIDENCES, SEVERITIES
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``cap``: so many findings, the worst ones, get comments of their own; the others are in the summary. ``drafts``:
+    """``cap``: so many groups of findings, the worst ones, get a comment; the others are in the summary. ``drafts``:
     whether a draft gets comments, too; it always gets the check run."""
 
     fail_on: str = "error"

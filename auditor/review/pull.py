@@ -76,13 +76,15 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A comment on a line of the diff. ``side``: of the old file (``LEFT``) or of the new one."""
+    """A comment on a line of the diff, or on the lines from ``start`` to it. ``side``: of the old file (``LEFT``) or of
+    the new one."""
 
-    fingerprint: str
+    group: str
     path: str
     line: int
     side: str
     body: str
+    start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ class PostOnFile:
     """Post a comment on a whole file of the diff."""
 
     commit: str
-    fingerprint: str
+    group: str
     path: str
     body: str
 
@@ -109,7 +111,7 @@ class Edit:
     """Replace the text of a review comment of ours; ``why`` is told in the plan."""
 
     id: str
-    fingerprint: str
+    group: str
     body: str
     why: str
 

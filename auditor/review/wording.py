@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -11,7 +12,7 @@ from auditor import render
 from auditor.render import clean, count, prose, short
 from auditor.review.artifact import Artifact, Introduced
 from auditor.review.policy import Policy
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 
 LIMIT = 60_000
 """Characters of a text; hosts take 65,535."""
@@ -38,30 +39,53 @@ class Links:
         return f"[{shown}]({self.server}/{self.repository}/blob/{commit}/{where}{f'#L{line}' if line else ''})"
 
 
-# ---------------------------------------------------------------- a finding
+# ---------------------------------------------------------------- a comment
 
 
-def told(finding: Introduced, artifact: Artifact, links: Links, *, again: bool = False) -> str:
-    """Say what is wrong, where it is read, and the path that leads there."""
-    head = [_title(finding)]
-    if again:
-        head += ["", f"It is back since {_commit(artifact.head)}."]
-    head += ["", f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."]
-    for step in finding.gates:
-        what = "before, this waited" if step.function else "the gate was"
-        head.append(f"- {what}: {_step(step, artifact.base, links)}")
-    head += [f"- {_prose(hint)}" for hint in finding.hints if not hint.startswith("lost gate")]
+def told(
+    findings: Sequence[Introduced], artifact: Artifact, links: Links, *, again: bool = False, suggested: bool = False
+) -> str:
+    """Say what is wrong, where it is read, and the path that leads there, of the first finding; name the others.
+
+    Args:
+        again: it was closed before.
+        suggested: the comment stands on the lines that the fix replaces.
+    """
+    first, *others = findings
+    back = ["", f"It is back since {_commit(artifact.head)}."] if again else []
+    head = [_title(first), *back, "", *_where(first, artifact, links)]
+    for one in others:
+        head += ["", _title(one), "", *_where(one, artifact, links)]
+    marks = ", ".join(code(one.fingerprint) for one in findings[:_SHOWN])
     foot = [
         "",
-        f"<sub>{finding.confidence} confidence · fingerprint {code(finding.fingerprint)} · "
-        f"{code(f'bufgate explain {finding.check}')} says more</sub>",
+        f"<sub>{first.confidence} confidence · fingerprint {marks} · "
+        f"{code(f'bufgate explain {first.check}')} says more</sub>",
     ]
-    steps = [f"1. {_step(step, artifact.head, links)}" for step in finding.witness]
+    steps = [f"1. {_step(step, artifact.head, links)}" for step in first.witness]
     begin = ["", f"<details><summary>The path: {count(len(steps), 'step')}</summary>", ""] if steps else []
     end = ["", "</details>"] if steps else []
-    head = _within(head, LIMIT // 2)
-    steps = _within(steps, LIMIT // 3)
-    return "\n".join([*head, *begin, *steps, *end, *foot])
+    suggestion = _suggestion(first.fix) if suggested and first.fix else []
+    return "\n".join([*_within(head, LIMIT // 2), *suggestion, *begin, *_within(steps, LIMIT // 3), *end, *foot])
+
+
+def _where(finding: Introduced, artifact: Artifact, links: Links) -> Iterator[str]:
+    yield f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."
+    for step in finding.gates:
+        what = "before, this waited" if step.function else "the gate was"
+        yield f"- {what}: {_step(step, artifact.base, links)}"
+    yield from (f"- {_prose(hint)}" for hint in finding.hints if not hint.startswith("lost gate"))
+
+
+def _suggestion(fix: Fix) -> list[str]:
+    """A block that the host offers to take over; none for a text with characters that do not show what they are."""
+    lines = fix.text.split("\n")
+    if len(fix.text) > _MARGIN * 4 or any(clean(line) != line.replace("\t", "\\t") for line in lines):
+        return []
+    longest = max((len(run) for run in re.findall("`+", fix.text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    like = f"As at {code(fix.like)}; nobody has run or audited it yet:"
+    return ["", like, "", f"{fence}suggestion", *lines, fence]
 
 
 def closed(text: str, because: str) -> str:
@@ -74,8 +98,9 @@ def fixed(head: str) -> str:
     return f"Fixed in {_commit(head)}."
 
 
-def suppressed(finding: Introduced) -> str:
-    return f"Suppressed: {_prose(finding.justification)}"
+def suppressed(findings: Iterable[Introduced]) -> str:
+    reasons = dict.fromkeys(one.justification for one in findings)
+    return f"Suppressed: {'; '.join(map(_prose, reasons))}"
 
 
 def moved() -> str:

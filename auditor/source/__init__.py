@@ -13,7 +13,7 @@ does not depend on argument order, working directory or file-system order. It kn
 from auditor.source.display import display
 from auditor.source.reading import declared_encoding, decode
 from auditor.source.release import cache_home, fetch_release, release_folder
-from auditor.source.revisions import INDEX, Revisions
+from auditor.source.revisions import INDEX, Revisions, Snapshot
 from auditor.source.roles import ROLES
 from auditor.source.stamps import Stamps
 from auditor.source.tree import Problem, SourceTree, open_tree
@@ -24,6 +24,7 @@ __all__ = [
     "ROLES",
     "Problem",
     "Revisions",
+    "Snapshot",
     "SourceTree",
     "Stamps",
     "cache_home",

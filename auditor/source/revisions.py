@@ -7,7 +7,7 @@ is then opened like any other tree. Files that two trees share are written once 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from auditor.errors import UnknownRevision
 from auditor.source.git import GitFailure, run_git
+from auditor.source.reading import decode, split_lines
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -31,6 +32,51 @@ class _Blob(NamedTuple):
     mode: str
     name: str
     path: PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The Python files of a revision as git lists them: what can be told of the tree before it is unpacked.
+
+    ``below`` is the folder (from the top, ``""`` or ``folder/``) that the paths of the unpacked tree are relative to;
+    ``frame`` all that decides how it is read but is no file.
+    """
+
+    top: Path
+    below: str
+    frame: str
+    _blobs: tuple[_Blob, ...] = field(repr=False)
+
+    def shape(self) -> str:
+        """Return a digest of everything but contents."""
+        from hashlib import blake2b
+
+        rows = [f"{blob.mode} {blob.path}" for blob in self._blobs]
+        text = "\0".join((self.top.name, self.below, self.frame, *rows))
+        return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+    def names(self) -> tuple[str, ...]:
+        """Return the files, by their paths in the unpacked tree; those beside it from the top."""
+        paths = (str(blob.path) for blob in self._blobs)
+        return tuple(path.removeprefix(self.below) if path.startswith(self.below) else f"/{path}" for path in paths)
+
+    def digests(self) -> tuple[str, ...]:
+        """Return git's name of each content."""
+        return tuple(blob.name for blob in self._blobs)
+
+    def contents(self, names: Collection[str]) -> dict[str, bytes]:
+        """Return the contents of some files."""
+        blobs = {name: blob.name for name, blob in zip(self.names(), self._blobs, strict=True) if name in names}
+        found = dict(_contents(self.top, set(blobs.values())))
+        return {name: bytes(found[blob]) for name, blob in blobs.items()}
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.names()
+
+    def lines(self, path: str) -> tuple[str, ...]:
+        """Return the lines of a file as Python counts them, for display."""
+        return split_lines(decode(self.contents([path])[path]))
 
 
 @dataclass(slots=True)
@@ -93,6 +139,13 @@ class Revisions:
     def _python(self, revision: str | None) -> set[_Blob]:
         return set() if revision is None else set(self._blobs(revision))
 
+    def text(self, revision: str, path: str) -> str | None:
+        """Return a file of a commit; None where there is none."""
+        try:
+            return run_git(str(self.top), "show", f"{revision}:{path}").decode("utf-8", "replace")
+        except GitFailure:
+            return None
+
     def patch(self, base: str, head: str, path: str) -> str | None:
         """Return the unified diff of one file between two commits; None where git cannot make it."""
         plain = ("--no-color", "--no-ext-diff", "--no-textconv", "--unified=3")
@@ -101,6 +154,13 @@ class Revisions:
         except (GitFailure, ValueError):  # the latter: a NUL in the path
             return None
         return made.decode("utf-8", "replace") or None
+
+    def snapshot(self, revision: str, below: Path, frame: str) -> Snapshot | None:
+        """List a revision; None where links make one file the content of several."""
+        blobs = tuple(sorted(self._blobs(revision), key=lambda blob: blob.path))
+        if any(blob.mode == _LINK for blob in blobs):
+            return None
+        return Snapshot(self.top, "" if below == Path() else f"{below.as_posix()}/", frame, blobs)
 
     def unpack(self, revision: str) -> Path:
         """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
@@ -140,27 +200,12 @@ class Revisions:
 
     def _fetch(self, names: set[str]) -> None:
         """Write blobs to files that are called like them."""
-        from tempfile import TemporaryFile
-
         assert self._scratch is not None
         store = Path(self._scratch.name) / "blobs"
         store.mkdir(exist_ok=True)
-        with TemporaryFile() as wanted:
-            wanted.writelines(name.encode() + b"\n" for name in sorted(names))
-            wanted.seek(0)
-            content = (
-                memoryview(run_git(str(self.top), "cat-file", "--batch", stdin=wanted)) if names else memoryview(b"")
-            )
-        position = 0
-        while position < len(content):
-            end = bytes(content[position : position + 200]).index(b"\n") + position
-            name, kind, *size = bytes(content[position:end]).decode().split()
-            if kind != "blob":
-                raise UnknownRevision(f"{self.top} has no object {name}. A partial clone may have to fetch it.")
-            start, stop = end + 1, end + 1 + int(size[0])
-            (store / name).write_bytes(content[start:stop])
+        for name, content in _contents(self.top, names):
+            (store / name).write_bytes(content)
             self._written[name] = store / name
-            position = stop + 1
 
     def __enter__(self) -> Revisions:
         from tempfile import TemporaryDirectory
@@ -173,6 +218,27 @@ class Revisions:
     ) -> None:
         assert self._scratch is not None
         self._scratch.cleanup()
+
+
+def _contents(top: Path, names: Collection[str]) -> Iterator[tuple[str, memoryview]]:
+    """The contents of blobs, in one go."""
+    from tempfile import TemporaryFile
+
+    if not names:
+        return
+    with TemporaryFile() as wanted:
+        wanted.writelines(name.encode() + b"\n" for name in sorted(names))
+        wanted.seek(0)
+        content = memoryview(run_git(str(top), "cat-file", "--batch", stdin=wanted))
+    position = 0
+    while position < len(content):
+        end = bytes(content[position : position + 200]).index(b"\n") + position
+        name, kind, *size = bytes(content[position:end]).decode().split()
+        if kind != "blob":
+            raise UnknownRevision(f"{top} has no object {name}. A partial clone may have to fetch it.")
+        start, stop = end + 1, end + 1 + int(size[0])
+        yield name, content[start:stop]
+        position = stop + 1
 
 
 def _place(folder: Path, path: PurePosixPath, blob: Path, mode: str) -> None:

@@ -8,7 +8,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
 
 from auditor.errors import UnreadableRoot, UsageError
@@ -80,6 +79,7 @@ class SourceTree:
     _role: Callable[[str], str] = field(repr=False)
     _cache: Path | None = field(repr=False)
     _memory: _Memory = field(repr=False, compare=False)
+    _changed: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -91,16 +91,18 @@ class SourceTree:
         """The folders that the files lie in, those of extra roots as well."""
         return tuple(sorted({place.root for place in self._places.values()}))
 
-    def shape(self) -> bytes:
+    def shape(self) -> str:
         """Return a digest of everything but contents: the files, their modules and roles, what could not be listed."""
         rows = [f"{path}\0{self.module(path)}\0{self.role(path)}\0{self.reported(path)}" for path in self.files]
         rows += [f"{one.path}\0{one.what}" for one in self.problems if one.path not in self._places]
-        return _digest("\n".join([str(self.limit), *rows]).encode("utf-8", "surrogateescape")).digest()
+        return _hash("\n".join([str(self.limit), *rows]).encode("utf-8", "surrogateescape"))
 
     def digests(self, stamps: Stamps) -> tuple[str, ...]:
         """Return the digest of each file, in order; only those are read whose stamps are not known."""
         return tuple(
-            stamps.digest(place.target, place.seen, lambda path=path: self.digest(path))  # type: ignore[misc]
+            self.digest(path)
+            if path in self._changed
+            else stamps.digest(place.target, place.seen, lambda path=path: self.digest(path))  # type: ignore[misc]
             for path, place in ((path, self._places[path]) for path in self.files)
         )
 
@@ -141,7 +143,7 @@ class SourceTree:
         kept = {path: data for path, data in self._memory.contents.items() if data is not None}
         memory = _Memory(contents={**kept, **contents}, problems=set(self._memory.problems))
         memory.size = sum(map(len, memory.contents.values()))  # type: ignore[arg-type]  # none of them is None
-        return replace(self, _memory=memory)
+        return replace(self, _memory=memory, _changed=self._changed.union(contents))
 
     def search(self, path: str, pattern: re.Pattern[bytes]) -> bool:
         """Whether the file holds ``pattern``, also where it is too large to be read."""
@@ -336,11 +338,9 @@ def _key(prefix: str, name: str) -> str:
 
 
 def _hash(data: bytes) -> str:
-    return _digest(data).hexdigest()
+    from hashlib import blake2b
 
-
-def _digest(data: bytes) -> blake2b:
-    return blake2b(data, digest_size=16)
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _require_known(roles: Mapping[str, tuple[str, ...]]) -> None:

@@ -91,6 +91,27 @@ class Assumption:
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """``test``, a condition as reports show it, is another name of the condition ``means``."""
+
+    test: str
+    means: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Implication:
+    """Where the condition ``when`` holds, each condition of ``then`` does as well; or, without a condition, wherever a
+    function of ``scope`` runs or an object of ``classes`` exists. A fact that no code contains, like an assumption."""
+
+    when: str
+    scope: tuple[str, ...]
+    classes: tuple[str, ...]
+    then: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Uses:
     """How tensors are used, by attribute and method name: what reads no element (``metadata``), takes the address
     (``address``), makes another view of the same storage (``views``), writes elements (``stores``) or waits for the
@@ -142,7 +163,9 @@ class EngineSpec:
     ``pools``: class names that start a family of pools (subclasses belong to it). ``accessors``: methods that hand out
     or read buffers. ``buffers``: attributes that hold guarded storage. ``host_side``: classes that never hold device
     buffers or that do the transfer themselves. ``not_pools``: classes whose methods merely look like accessors.
-    ``parameters``: of a pool's methods, those by which code outside the tree passes it guarded storage.
+    ``transfers``: functions that enqueue a copy where no code in the tree shows it. ``launches``: methods that run a
+    forward pass. ``configuration``: classes whose fields keep their value once the first pool is built. ``parameters``:
+    of a pool's methods, those by which code outside the tree passes it guarded storage.
     """
 
     name: str
@@ -158,9 +181,14 @@ class EngineSpec:
     in_flight: tuple[InFlight, ...]
     host_side: tuple[Names, ...]
     not_pools: tuple[Names, ...]
+    transfers: tuple[Names, ...]
+    launches: tuple[Names, ...]
     kernels: tuple[Kernel, ...]
     entries: tuple[EntryPoint, ...]
     assumptions: tuple[Assumption, ...]
+    configuration: tuple[Names, ...]
+    meanings: tuple[Meaning, ...]
+    implications: tuple[Implication, ...]
     uses: Uses
     graphs: Graphs
     connectors: Connectors

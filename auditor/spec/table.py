@@ -17,8 +17,10 @@ from auditor.spec.model import (
     EntryPoint,
     GatePrimitive,
     Graphs,
+    Implication,
     InFlight,
     Kernel,
+    Meaning,
     Names,
     Recognition,
     Uses,
@@ -102,6 +104,8 @@ INTEGER = Kind("a whole number", (int,))
 POSITION = Kind("a position (a whole number from 0)", (int,), minimum=0)
 PARAMETER = Kind("a parameter name or a position from 0", (str, int), pattern=r"^[^\W\d]\w*\Z", minimum=0)
 
+CONDITION = Kind("a condition: X, not X, X == V or X != V", (str,), pattern=r"^\S[^\n]*\Z")
+
 WHY = Field("why", SENTENCE, "The sentence that a report shows when somebody asks why this entry is here.")
 
 
@@ -145,6 +149,10 @@ ACCESSORS = _names("accessors", "Methods that hand out or read buffers.")
 BUFFERS = _names("buffers", "Attributes that hold guarded storage.")
 HOST_SIDE = _names("host_side", "Classes that hold no device buffers, or that do the transfer themselves.")
 NOT_POOLS = _names("not_pools", "Classes whose methods merely look like accessors.")
+TRANSFERS = _names("transfers", "Functions that enqueue a copy of storage, which no code of the tree shows.")
+LAUNCHES = _names(
+    "launches", "Methods that run a forward pass: the stream that is current there is the compute stream."
+)
 PARAMETERS = _names("parameters", "Parameters of a pool's methods by which callers outside the tree pass it storage.")
 GATES = Table(
     "gates",
@@ -222,6 +230,31 @@ ASSUMPTIONS = Table(
     ),
     unique=("id",),
 )
+CONFIGURATION = _names("configuration", "Classes whose fields keep their value once the first pool is built.")
+MEANINGS = Table(
+    "meanings",
+    Meaning,
+    "Tests that are another name of a condition.",
+    (
+        Field("test", CONDITION, "The test as reports show it."),
+        Field("means", CONDITION, "The condition that it is: exactly one of the two values, or that it is true."),
+        WHY,
+    ),
+    unique=("test",),
+)
+IMPLICATIONS = Table(
+    "implications",
+    Implication,
+    "Conditions that hold together, which no code says.",
+    (
+        Field("when", TEXT, "The condition that implies the others; without one they always hold.", default=""),
+        Field("scope", listing(QUALIFIED, may_be_empty=True), "Patterns of the functions it is about.", default=()),
+        Field("classes", listing(PATTERN, may_be_empty=True), "Patterns of the classes of objects.", default=()),
+        Field("then", listing(CONDITION), "The conditions that hold as well."),
+        WHY,
+    ),
+    unique=("when", "scope", "classes"),
+)
 USES = Table(
     "uses",
     Uses,
@@ -272,8 +305,9 @@ CONNECTORS = Table(
 )
 
 TABLES: tuple[Table[object], ...] = (
-    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS),
-    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
+    *(ENGINE, RECOGNISE, POOLS, ACCESSORS, BUFFERS, HOST_SIDE, NOT_POOLS, TRANSFERS, LAUNCHES),
+    *(GATES, ARMING, IN_FLIGHT, KERNELS, ENTRIES, ASSUMPTIONS),
+    *(CONFIGURATION, MEANINGS, IMPLICATIONS, USES, GRAPHS, CONNECTORS, PARAMETERS),
 )
 """Every table of a pack, in the order of the documentation."""
 

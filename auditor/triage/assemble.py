@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from auditor.triage.fingerprints import fingerprint
-from auditor.triage.report import Binding, Fix, Gate, ReportedFinding, Scenario, Site, Step
+from auditor.triage.report import Binding, ExcludedBinding, Fix, Gate, ReportedFinding, Scenario, Site, Step
 
 if TYPE_CHECKING:  # a report that was kept is read without the rooms that make one
     from auditor.checks import Finding
-    from auditor.gating import BindingVerdict, Hop, Judgement, SiteVerdict
+    from auditor.gating import BindingVerdict, Excluded, Hop, Judgement, SiteVerdict
     from auditor.gating import Gate as HeldGate
 
 LOAD_POSSIBLE = "load-possible"
@@ -42,7 +42,19 @@ def _site(judgement: Judgement, one: SiteVerdict, role: str, told: dict[tuple[st
         verdict=one.verdict,
         open=one.open,
         bindings=tuple(_merged(judgement, one.bindings, told.get(place))),
+        excluded=tuple(_excluded(one.excluded)),
     )
+
+
+def _excluded(found: Iterable[Excluded]) -> Iterable[ExcludedBinding]:
+    """One a class and reason."""
+    groups: dict[tuple[str, str], list[Excluded]] = {}
+    for one in found:
+        groups.setdefault((one.object.cls, one.why), []).append(one)
+    for (cls, why), members in sorted(groups.items()):
+        places = sorted({str(one.object) for one in members if one.object.line})
+        steps = tuple(Step(path, line, what) for path, line, what in members[0].derivation)
+        yield ExcludedBinding((cls,), tuple(places), why, steps)
 
 
 def site_id(place: tuple[str, int, int, str]) -> str:
@@ -58,6 +70,8 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
     for members in groups.values():
         first = members[0]
         need = first.need
+        meetings = [one.meeting for one in members if one.meeting is not None]
+        meeting = meetings[0].joined(meetings[1:]) if meetings else None
         yield Binding(
             classes=tuple(sorted({name for one in members for name in one.classes})),
             objects=tuple(sorted({str(one.object) for one in members if one.object is not None and one.object.line})),
@@ -65,8 +79,8 @@ def _merged(judgement: Judgement, bindings: Iterable[BindingVerdict], check: str
             mode=first.mode,
             phase=LOAD_POSSIBLE,
             scenario=_scenario(judgement, first),
-            feasible="flow",
-            when=(),
+            feasible="proved" if meeting is not None and meeting.proved else "flow",
+            when=meeting.when if meeting is not None else (),
             verdict=first.verdict,
             reason=first.reason,
             check=check if first.verdict in ("ungated", "latent") else None,
@@ -123,7 +137,7 @@ def assemble_findings(findings: Sequence[Finding], fixes: Sequence[Fix | str]) -
 
 def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
     origin = one.witness[-1].place if one.witness else one.place
-    related = (Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function),)
+    read = Step(origin.path, origin.line, f"the storage is read here: {one.buffer}", origin.function)
     return ReportedFinding(
         check=one.check,
         severity=one.severity,
@@ -144,7 +158,7 @@ def _finding(one: Finding, mark: str, fix: Fix | str) -> ReportedFinding:
         status="new",
         confirmation=None,
         witness=steps(one.witness),
-        related=related,
+        related=(read,) if one.touches else (),
         fix=None if isinstance(fix, str) else fix,
         hints=one.hints,
         classes=one.classes,

@@ -16,7 +16,8 @@ from auditor.triage import report as values
 from auditor.triage.report import Report
 
 _CLASSES: tuple[type, ...] = (
-    values.Step, values.Gate, values.Binding, values.Site, values.Fix, values.ReportedFinding, values.ReportedProblem,
+    values.Step, values.Gate, values.Binding, values.ExcludedBinding, values.Site, values.Fix, values.ReportedFinding,
+    values.ReportedProblem,
     values.Engine, values.Scenario, values.Stats, values.Report,
 )  # fmt: skip
 """A class is written as its number here."""

@@ -59,6 +59,17 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludedBinding:
+    """Objects of one class that flow to a site but cannot come there, and ``why``: two conditions that exclude each
+    other, or something that the class has not."""
+
+    classes: tuple[str, ...]
+    objects: tuple[str, ...]
+    why: str
+    derivation: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """A place that reads (or may read) a guarded buffer. ``kind``: ``call`` or ``attribute``; ``receiver`` as
     written."""
@@ -75,6 +86,7 @@ class Site:
     verdict: str
     open: tuple[str, ...]
     bindings: tuple[Binding, ...]
+    excluded: tuple[ExcludedBinding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,3 +70,32 @@ def test_op01_and_op03_are_flagged(audit, version):
     assert findings(report, "aiter_utils", ("forward_extend_vectorized_5d",)) == {
         ("bypassed-owner", "forward_extend_vectorized_5d")
     }
+
+
+LOADING = ("load_thread_func_layer_by_layer",)
+
+
+@pytest.mark.parametrize("version", ["0.4.7.post1", "0.4.9"])
+def test_sg11_is_flagged_where_the_loader_signals(audit, version):
+    found = findings(audit(version).report, "HiCacheController", LOADING, {"signal-before-copy"})
+    assert found == {("signal-before-copy", LOADING[0])}
+
+
+@pytest.mark.parametrize("version", ["0.4.9.post6"])
+def test_sg11_is_silent_after_the_fix(audit, version):
+    assert findings(audit(version).report, "HiCacheController", LOADING) == set()
+
+
+@pytest.mark.parametrize(("version", "told"), [("0.4.7.post1", True), ("0.4.8", False)])
+def test_sg10_is_flagged_before_each_load_had_its_counter(audit, version, told):
+    found = findings(audit(version).report, "HiCacheController", LOADING, {"counter-reuse"})
+    assert found == ({("counter-reuse", LOADING[0])} if told else set())
+
+
+STARTING = ("start_loading",)
+
+
+@pytest.mark.parametrize(("version", "told"), [("0.5.10.post1", True), ("0.5.11", False)])
+def test_sg16_is_flagged_before_the_draft_pool_was_carried(audit, version, told):
+    found = findings(audit(version).report, "HiCacheController", STARTING, {"untransferred-buffer"})
+    assert found == ({("untransferred-buffer", STARTING[0])} if told else set())

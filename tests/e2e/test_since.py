@@ -271,3 +271,49 @@ def test_hosts_get_paths_from_the_top_of_the_repository(repository, what):
     paths = {one["location"]["path"] for one in json.loads(done.stdout)}
     assert "engine/minikv/router.py" in paths
     assert all(path.startswith("engine/minikv/") for path in paths)
+
+
+# ---------------------------------------------------------------- answers that were kept
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """A cache of this test alone."""
+    monkeypatch.setenv("BUFGATE_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_hook_whose_answers_are_known_says_the_same_again(repository):
+    repository.edit("router.py", WAIT, "")
+    repository.stage()
+    first, again = hook(repository), hook(repository)
+    assert (told(first), first.exit) == (ROUTER, 1)
+    assert again == first
+    assert again == hook(repository, "--no-cache")
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_hook_on_a_file_that_nobody_reads_says_what_a_fresh_one_does(repository):
+    """The answer for the last commit serves for the next one as well; lines of findings come from git."""
+    repository.write("engine/minikv/aside.py", "x = 1\n")
+    repository.commit("A file")
+    repository.edit("router.py", WAIT, "")
+    repository.stage()
+    hook(repository)
+    repository.write("engine/minikv/aside.py", "x = 2\n")
+    repository.stage()
+    again = run("check", "--hook", "-o", "text", "--no-timing", "-q", cwd=repository.top)
+    fresh = run("check", "--hook", "-o", "text", "--no-timing", "-q", "--no-cache", cwd=repository.top)
+    assert again == fresh
+    assert "return self.full_kv_pool.get_key_buffer(layer_id)" in again.stdout
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_hook_with_links_in_the_tree_says_what_a_fresh_one_does(repository):
+    """A link makes one blob the content of two files."""
+    (repository.top / "engine/minikv/linked.py").symlink_to("router.py")
+    repository.commit("A link")
+    hook(repository)
+    repository.edit("router.py", WAIT, "")
+    repository.stage()
+    assert hook(repository) == hook(repository, "--no-cache")

@@ -24,7 +24,7 @@ REPOSITORY = "acme/engine"
 BOT, HUMAN = "github-actions[bot]", "ada"
 LONGEST = 65_536
 Patches = Mapping[str, str]
-"""Path → unified diff, or "" where GitHub shows none."""
+"""Path → unified diff."""
 
 
 @dataclass
@@ -106,6 +106,8 @@ class Double:
     may: set[str] = field(default_factory=lambda: {"comments", "checks", "minimise", "resolve"})
     secondary_after: int | None = None
     page: int = 100
+    too_large: bool = False
+    """Whether the diffs of files are not shown."""
     comments: list[ReviewComment] = field(default_factory=list)
     notes: list[IssueComment] = field(default_factory=list)
     checks: list[CheckRun] = field(default_factory=list)
@@ -265,7 +267,7 @@ class Double:
 
     def _files(self) -> Iterator[dict[str, Any]]:
         for path, patch in sorted(self.patches.items()):
-            more = {"patch": patch} if patch else {}
+            more = {"patch": patch} if patch and not self.too_large else {}
             if path in self.previous:
                 yield {"filename": path, "status": "renamed", "previous_filename": self.previous[path], **more}
             else:
@@ -325,6 +327,10 @@ class Double:
         lines = [line for line in self._lines(one["path"]) if (line.side, line.number) == (one["side"], one["line"])]
         if not lines:
             raise Refused(422, "Line could not be resolved")
+        if "start_line" in one:
+            near = {line.number for line in self._lines(one["path"]) if line.hunk == lines[0].hunk}
+            if not one["start_line"] < one["line"] or one["start_line"] not in near:
+                raise Refused(422, "start line must precede the end line, in the same hunk")
         return ReviewComment(
             self._id(), BOT, self._body(one["body"]), one["path"], one["side"], one["line"], lines[0].text
         )

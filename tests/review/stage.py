@@ -45,7 +45,7 @@ LINKS = Links("https://github.example", REPOSITORY)
 
 
 def finding(number: int = 1, **changes: Any) -> Introduced:
-    """Make a finding whose reader is the new line of ``PATCH``."""
+    """Make a finding whose reader is the new line of ``PATCH``; each is in a function of its own."""
     made = Introduced(
         fingerprint=f"{number:016x}",
         check="ungated-access",
@@ -54,7 +54,7 @@ def finding(number: int = 1, **changes: Any) -> Introduced:
         message=f"finding {number} reads `Pool.k_buffer` with no gate",
         path=READER,
         line=10,
-        function="engine.reader.read",
+        function=f"engine.reader.read_{number}",
         buffer="k_buffer",
         status="new",
         justification="",
@@ -150,7 +150,7 @@ class Stage:
         return [
             one
             for one in self.double.ours()
-            if (mark := marks.read(one.body)) and (mark.fingerprint, mark.state) == (fingerprint, "open")
+            if (mark := marks.read(one.body)) and mark.state == "open" and fingerprint in mark.members
         ]
 
     def summary(self) -> str:

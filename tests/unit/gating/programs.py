@@ -13,6 +13,7 @@ from auditor.extract import extract
 from auditor.fix import Proposer
 from auditor.gating import BindingVerdict, Judgement, SiteVerdict, judge
 from auditor.link import Hierarchy, Linker, link_on_demand
+from auditor.loading import Loading, loading_of
 from auditor.spec import EngineSpec, find_pack, matcher
 from auditor.triage import ReportedFinding, assemble_findings
 
@@ -88,6 +89,7 @@ class Judged:
     findings: tuple[Finding, ...]
     graph: CallGraph
     linker: Linker
+    loading: Loading
 
     def lines(self, mark: str) -> Iterator[tuple[str, int]]:
         """Where ``# mark`` stands at the end of a line."""
@@ -162,7 +164,8 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
     link_on_demand(linker, modules, lambda _: (), accessor, matcher(spec.buffers))
     graph = freeze(linker)
     judgement = judge(linker, graph, spec, lambda _: True)
-    return Judged(texts, judgement, check(judgement), graph, linker)
+    loading = loading_of(linker, spec, lambda _: True)
+    return Judged(texts, judgement, check(judgement, loading), graph, linker, loading)
 
 
 def answer(pool: str, code: str = SERVE, mark: str = "here") -> str:

@@ -27,6 +27,7 @@ class Options:
     engine: str | None = None
     rules: tuple[Path, ...] = ()
     assumptions: bool = True
+    assume: tuple[str, ...] = ()
     timing: bool = True
     today: datetime.date | None = None
     progress: Callable[[str, int, int], None] | None = None
@@ -38,7 +39,7 @@ def spine(report: Report | BaseException, calls: list[Any] | None = None) -> typ
     """Make a module that stands for ``auditor.audit``; ``calls`` gets (tree, options) of every call."""
     module = types.ModuleType(NAME)
 
-    def audit(tree: Any, options: Options) -> Report:
+    def audit(tree: Any, options: Options, _subject: Any = None) -> Report:
         if calls is not None:
             calls.append((tree, options))
         if isinstance(report, BaseException):
@@ -66,7 +67,7 @@ def run() -> None:
     if behaviour:
         audit = module.audit
 
-        def acting(tree: Any, options: Options) -> Report:
+        def acting(tree: Any, options: Options, _subject: Any = None) -> Report:
             if behaviour == "slow":
                 for step in range(16):
                     time.sleep(0.1)

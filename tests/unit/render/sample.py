@@ -8,6 +8,7 @@ from dataclasses import replace
 from auditor.triage import (
     Binding,
     Engine,
+    Fix,
     Gate,
     Report,
     ReportedFinding,
@@ -201,6 +202,14 @@ def finding(check: str, severity: str, line: int, fingerprint: str, **changes: o
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
+FIX = Fix(
+    path=INDEXER,
+    line=140,
+    end_line=140,
+    text="\t\tforward_batch.token_to_kv_pool.wait_layer_transfer(layer_id)\n" + SOURCES[INDEXER][140],
+    gate="forward_batch.token_to_kv_pool.wait_layer_transfer(layer_id)",
+    like=f"{POOL}:2011",
+)
 FINDINGS = (
     finding(
         "gate-on-some-paths",
@@ -241,6 +250,7 @@ FINDINGS = (
             f"nearest gate: DeepSeekV4TokenToKVPool.get_index_k_with_scale_buffer waits at {POOL}:2011",
             "call the method of the same name on forward_batch.token_to_kv_pool, or wait in it before it reads",
         ),
+        fix=FIX,
     ),
     finding("pack-gap", "note", 300, "f3", message="`draft_k_buffer` is written by a loader and read by no known name"),
     *(

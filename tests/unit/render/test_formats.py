@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -221,6 +222,10 @@ MARKS = [
 ]
 
 
+CODE = "# code\n"
+"""What the lines of a fix start with here: code is shown as lines, if each of them shows all that it holds."""
+
+
 def dirtied(dirty: str) -> Report:
     """A report whose every text is the same dirty one."""
     step = replace(sample.UNGATED.witness[0], path=dirty, what=dirty, function=dirty)
@@ -229,6 +234,7 @@ def dirtied(dirty: str) -> Report:
         check=dirty, message=dirty, path=dirty, function=dirty, class_=dirty, method=dirty, buffer=dirty,
         fingerprint=dirty, justification=dirty, executions=(dirty,), confirmation=dirty, hints=(dirty,),
         sites=(dirty,), witness=(step,), related=(step,),
+        fix=replace(sample.FIX, path=dirty, text=CODE + dirty, gate=dirty, like=dirty),
     )  # fmt: skip
     gate = replace(sample.GATE, path=dirty, expression=dirty, on=dirty, layer=dirty, covers=dirty, armed=dirty)
     binding = replace(
@@ -279,7 +285,32 @@ def test_formats_stay_what_they_are(name: str, noise: str, mark: str) -> None:
     written.encode()
     if name in ("sarif", "gitlab", "rdjson"):
         shown = (text.replace("\u200b", "") for text in texts(json.loads(written)) if text not in DOCUMENTATION)
-        assert all(text.isprintable() for text in shown)
+        lines = (
+            line for text in shown for line in (text.expandtabs().split("\n") if text.startswith(CODE) else [text])
+        )
+        assert all(line.isprintable() for line in lines)
     elif name == "junit":
         ET.fromstring(written)
     assert all(character.isprintable() or character in "\n\u200b" for character in written)
+
+
+# ---------------------------------------------------------------- fixes
+
+
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_a_fix_is_shown_with_its_place_and_its_pattern(name: str) -> None:
+    shown = re.sub(r"<.*?>", "", html.unescape(FORMATS[name](REPORT, PAGE)))
+    place, pattern, gate = map(re.escape, (f"{sample.FIX.path}:{sample.FIX.line}", sample.FIX.like, sample.FIX.gate))
+    assert re.search(rf"before {place}, as {pattern} waits[:\s+|]*{gate}", shown)
+
+
+def test_text_says_how_to_apply_it() -> None:
+    assert "apply: bufgate fix --fingerprint 00000000" in FORMATS["text"](REPORT, PAGE)
+
+
+def test_rdjson_suggests_whole_lines() -> None:
+    (one,) = (each for each in json.loads(FORMATS["rdjson"](REPORT, PAGE))["diagnostics"] if "suggestions" in each)
+    (suggestion,) = one["suggestions"]
+    width = len(sample.SOURCES[sample.FIX.path][sample.FIX.end_line]) + 1
+    assert suggestion["range"] == {"start": {"line": 140, "column": 1}, "end": {"line": 140, "column": width}}
+    assert suggestion["text"] == sample.FIX.text

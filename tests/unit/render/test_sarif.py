@@ -163,3 +163,13 @@ def test_github_rules_of_the_multitool(multitool: Path, report: Report, tmp_path
     assert run["invocations"][0]["executionSuccessful"] is True
     objections = [(one["ruleId"], one.get("message")) for one in run["results"]]
     assert [rule for rule, _ in objections] == ["SARIF2005"], objections
+
+
+def test_a_fix_replaces_whole_lines() -> None:
+    (fix,) = (fix for result in results() for fix in result.get("fixes", ()))
+    (change,) = fix["artifactChanges"]
+    (replacement,) = change["replacements"]
+    width = len(sample.SOURCES[sample.FIX.path][140]) + 1
+    assert change["artifactLocation"]["uri"] == f"python/{sample.FIX.path}"
+    assert replacement["deletedRegion"] == {"startLine": 140, "startColumn": 1, "endLine": 140, "endColumn": width}
+    assert replacement["insertedContent"] == {"text": sample.FIX.text}

@@ -25,7 +25,9 @@ from auditor.review.pull import Pull, Write
 from tests.review.double import Double, Fault
 from tests.review.stage import BASE, FAR, READER, Stage, artifact, finding
 
-FINDINGS = range(1, 6)
+FINDINGS = range(1, 7)
+TWINS = {6: 1}
+"""A finding in the same function as another: they share a comment, on the line of the first."""
 CAP = 3
 """Comments at a time: fewer than there are findings."""
 
@@ -87,9 +89,10 @@ class Machine(RuleBasedStateMachine):
     def finding(self, one: int) -> Introduced:
         inside = [number for number, version in sorted(self.versions.items()) if version >= 0]
         status = {"status": "suppressed", "justification": "because"} if one in self.silent else {}
+        same = {"function": f"engine.reader.read_{TWINS.get(one, one)}"}
         if one not in inside:
-            return finding(one, path=FAR, line=5, witness=(), gates=(), **status)
-        return finding(one, line=self.filler + inside.index(one) + 1, witness=(), gates=(), **status)
+            return finding(one, path=FAR, line=5, witness=(), gates=(), **same, **status)
+        return finding(one, line=self.filler + inside.index(one) + 1, witness=(), gates=(), **same, **status)
 
     @rule(one=st.sampled_from(FINDINGS), outside=st.booleans())
     def introduce(self, one: int, outside: bool) -> None:
@@ -203,7 +206,9 @@ class Machine(RuleBasedStateMachine):
                 continue
             assert len(live) <= 1, "no duplicates"
             assert f"finding {one} reads" in summary, "nothing is lost"
-            if one in open_[:CAP] and self.versions[one] >= 0:
+            twins = sorted({one, *TWINS, *TWINS.values()}) if one in (*TWINS, *TWINS.values()) else [one]
+            alone = not [other for other in twins if other != one and other in self.versions]
+            if alone and one in open_[:CAP] and self.versions[one] >= 0:
                 assert [comment.line for comment in live] == [self.finding(one).line], "on the line where it is now"
             checks = [run for run in self.stage.double.checks if run.head == self.stage.double.head]
             annotated = [note["title"] for run in checks[-1:] for note in run.annotations]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from auditor.review import CLOSED, PUBLISHED, READ_ONLY, SUPERSEDED, HostError, Policy
-from auditor.triage import Step
+from auditor.triage import Fix, Step
 from tests.review.contracts import FLAVOURS
 from tests.review.double import Fault
 from tests.review.stage import (
@@ -94,6 +94,14 @@ def test_a_closed_pull_request_is_left_alone(hub):
 
 
 # ---------------------------------------------------------------- where
+
+
+@pytest.mark.parametrize(("first", "last"), [(10, 10), (9, 11)])
+def test_a_fix_is_offered_on_the_lines_that_it_replaces(hub, first, last):
+    hub.publish(artifact(finding(fix=Fix(READER, first, last, "    pool.wait(layer)", "pool.wait(layer)", "x.py:1"))))
+    (comment,) = hub.double.comments
+    assert comment.line == last
+    assert "```suggestion\r\n    pool.wait(layer)\r\n```" in comment.body
 
 
 def test_a_deleted_gate_is_where_a_reader_outside_of_the_diff_is_told(hub):
@@ -225,9 +233,27 @@ def test_a_suppression_closes_the_comment_with_its_reason(hub):
     assert "decode only" in hub.summary(), "a branch cannot hide what it suppresses"
 
 
+def test_findings_of_one_function_are_one_comment(hub):
+    """It says at each time which of them are open."""
+    both = finding(1), finding(2, function=finding(1).function, buffer="v_buffer")
+    hub.publish(artifact(*both))
+    (comment,) = hub.double.comments
+    assert "finding 1 reads" in comment.body
+    assert "finding 2 reads" in comment.body
+    assert hub.publish(artifact(*both)).writes == 0
+    later(hub, both[1], problems=("engine/reader.py:1: does not parse",))
+    assert hub.live(both[0].fingerprint), "half an audit fixes nothing"
+    later(hub, both[1])
+    assert len(hub.double.comments) == 1
+    assert "finding 1 reads" not in comment.body
+    assert "finding 2 reads" in comment.body
+    assert (hub.live(both[0].fingerprint), len(hub.live(both[1].fingerprint))) == ([], 1)
+    assert hub.publish(artifact(both[1], head=NEXT)).writes == 0
+
+
 def test_people_are_not_written_to(hub):
     hub.double.say("<!-- bufgate:v1 kind=summary digest=0 -->\nI am the bot")
-    hub.double.remark(READER, f"<!-- bufgate:v1 kind=finding fingerprint={finding().fingerprint} digest=0 -->\nhm")
+    hub.double.remark(READER, f"<!-- bufgate:v1 kind=finding members={finding().fingerprint} digest=0 -->\nhm")
     before = hub.double.by_people()
     hub.publish(artifact(finding()))
     later(hub)

@@ -1,0 +1,24 @@
+"""``unresolved-receiver``: a site whose receiver cannot be bound. Nothing is known of it, so it may hide anything."""
+
+from collections.abc import Iterator
+
+from auditor.checks.finding import Check, Remark
+from auditor.gating import Judgement, Place
+
+
+def remarks(judgement: Judgement) -> Iterator[Remark]:
+    """Every site that could be a pool's by its name and of whose receiver nothing is known."""
+    for site in judgement.sites:
+        if any(one.verdict == "unknown" and one.reason == "receiver-unresolved" for one in site.bindings):
+            place = Place(site.path, site.line, site.column, site.function)
+            message = f"what `{site.receiver}` is cannot be told, so nothing is known of its {site.name}"
+            yield Remark(place, message, site.name, sites=((site.path, site.line, site.column, site.name),))
+
+
+CHECK = Check(
+    "unresolved-receiver",
+    "note",
+    "A site whose receiver cannot be bound.",
+    unmended="what the receiver is has to be known first",
+    remarks=remarks,
+)

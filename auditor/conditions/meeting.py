@@ -1,0 +1,114 @@
+"""The front of the room: can an object be what a value is, at a place, and under which conditions?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from auditor.callgraph import CallGraph
+from auditor.conditions.assumed import Assumed
+from auditor.conditions.formulas import DECLARED, FALSE, TRUE, TRUTH, Formula, Term, clash, common, conjoin, disjoin
+from auditor.conditions.knowledge import Knowledge, shown
+from auditor.conditions.origins import Origins
+from auditor.conditions.presence import Presence
+from auditor.conditions.subjects import Subjects
+from auditor.conditions.tests import Tests
+from auditor.conditions.ways import Ways
+from auditor.facts import Value
+from auditor.link import Frame, Instance, Linker
+from auditor.spec import EngineSpec, matcher
+
+MAX_SHOWN = 3
+"""Alternatives that are told one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """An object at a place. ``formula`` is what is necessary for it, ``against`` why that cannot be ("" if it can)."""
+
+    formula: Formula
+    against: str = ""
+
+    @property
+    def possible(self) -> bool:
+        return self.formula != FALSE
+
+    @property
+    def proved(self) -> bool:
+        """Whether some way leads from where the object is made, not only from a declaration of its class."""
+        return any(DECLARED not in term for term in self.formula)
+
+    def joined(self, others: Iterable[Meeting]) -> Meeting:
+        """The meeting of the same place, or of an object like this, by any of these ways."""
+        known = [self, *others]
+        formula = disjoin(one.formula for one in known)
+        return Meeting(formula, next((one.against for one in known if one.against), "") if formula == FALSE else "")
+
+    @property
+    def when(self) -> tuple[str, ...]:
+        """The conditions as text: those that always hold, then what is left of a few alternatives."""
+        kept = frozenset(term - {DECLARED} for term in self.formula)
+        always = common(kept)
+        texts = _texts(always)
+        rest = sorted({tuple(_texts(term - always)) for term in kept})
+        if 1 < len(rest) <= MAX_SHOWN and all(rest):
+            texts.append(" or ".join(" and ".join(one) for one in rest))
+        return tuple(texts)
+
+
+class Conditions:
+    """Asks the other modules of the room."""
+
+    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, assumed: Sequence[str] = ()) -> None:
+        origins = Origins(linker, graph)
+        is_configuration = matcher(spec.configuration)
+        subjects = Subjects(origins, lambda cls: is_configuration(cls) is not None)
+        self._knowledge = Knowledge(spec)
+        self._tests = Tests(origins, subjects, self._knowledge.meant)
+        self._ways = Ways(linker, graph, origins, self._tests)
+        self._presence = Presence(origins)
+        self._assumed = TRUE
+        if assumed:
+            self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
+
+    def made(self, one: Instance) -> Meeting:
+        """Tell what is necessary for ``one`` to be made."""
+        formula = self._knowledge.closed(self._ways.built(one), self._knowledge.of_class(one.cls))
+        return Meeting(formula, "" if formula != FALSE else "it is never made")
+
+    def meeting(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> Meeting:
+        """Tell what is necessary for ``value`` to be ``one`` at its ``use``, a value of ``block`` of ``frame``."""
+        missing = self._presence.missing(frame, value, block, use, one)
+        if missing is not None:
+            return Meeting(FALSE, f"it has no `{missing[0]}`, which is read before in line {missing[1]}")
+        here = self._ways.here(frame, block)
+        there = self._ways.there(frame.node(value), one)
+        where, what = self._knowledge.of_function(frame.code.name), self._knowledge.of_class(one.cls)
+        formula = self._knowledge.closed(conjoin(here, there), where | what)
+        if formula != FALSE and self._knowledge.closed(conjoin(formula, self._assumed)) == FALSE:
+            return Meeting(
+                FALSE, f"it is assumed that {' or '.join(' and '.join(_texts(term)) for term in self._assumed)}"
+            )
+        if formula != FALSE:
+            return Meeting(formula)
+        if there == FALSE:  # on the way itself: tell of where it is made
+            there = self._ways.built(one)
+        return Meeting(FALSE, _against(self._knowledge.closed(there, what), self._knowledge.closed(here, where)))
+
+
+def _against(there: Formula, here: Formula) -> str:
+    """The contradiction between the ways of the object and those to the place: the most common one."""
+    if here == FALSE:
+        return "what leads here contradicts itself"
+    pairs = Counter(pair for one in there for other in here if (pair := clash(one, other)) is not None)
+    if not pairs:
+        return "the conditions between where it is made and here exclude each other"
+    made, reached = min(pairs, key=lambda pair: (-pairs[pair], pair))
+    return f"it is made only where {shown(made)}, control comes here only where {shown(reached)}"
+
+
+def _texts(term: Term) -> list[str]:
+    """The literals as text; without those that another value of the same subject says as well."""
+    having = {one.subject: one for one in term if one.holds and one.value != TRUTH}
+    return sorted(shown(one) for one in term if having.get(one.subject, one) == one)

@@ -1,0 +1,63 @@
+"""From the linked program to the loader model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from auditor.link import Linker
+from auditor.loading.behind import behind, launches
+from auditor.loading.beside import beside
+from auditor.loading.counters import counters
+from auditor.loading.dispatch import Dispatch
+from auditor.loading.effects import Effects
+from auditor.loading.fences import stream_of, unfenced
+from auditor.loading.overriding import dropped
+from auditor.loading.ranges import ranges
+from auditor.loading.reuse import reused
+from auditor.loading.sharing import alone, shared
+from auditor.loading.signals import early
+from auditor.loading.values import COPY, RECORD, SIGNAL, Loader, Loading
+from auditor.spec import EngineSpec
+
+
+def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> Loading:
+    """Find the loaders in the files that ``product`` admits, and what they leave out."""
+    found = counters(linker, spec)
+    effects = Effects(linker, spec, found, product)
+    signalled = {name: one for one in found for name in one.signals}
+    loaders = _loaders(effects)
+    pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
+    allocators = tuple(shared(effects))
+    launched = tuple(launches(effects, spec))
+    return Loading(
+        loaders=loaders,
+        counters=found,
+        classes=frozenset(linker.hierarchy.classes),
+        early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
+        unfenced=(
+            *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
+            *(lapse for code, one in pairs for lapse in behind(effects, code, one, launched)),
+        ),
+        dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
+        reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
+        ranges=tuple(ranges(effects)),
+        left=(
+            *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
+            *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
+            *Dispatch(effects, spec).left(),
+        ),
+    )
+
+
+def _loaders(effects: Effects) -> dict[str, Loader]:
+    """The functions that copy on a stream of their own, or for a counter, and tell that it is done."""
+    found = {}
+    for name in sorted(effects.linker.codes):
+        code = effects.linker.codes[name]
+        if COPY not in effects.of(name):
+            continue
+        loader = Loader(name, code.owner, effects.operations(code))
+        copies = [one for one in loader.of(COPY) if SIGNAL not in one.kinds]
+        if copies and (loader.counts or (loader.of(RECORD) and any(stream_of(code, loader, one) for one in copies))):
+            found[name] = loader
+    return found

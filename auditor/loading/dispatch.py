@@ -1,0 +1,105 @@
+"""Storage that is left behind because a host pool was chosen by the base class of a device pool: it does not carry what
+the subclass adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from auditor.facts import Attr, Call, Import, Name, Value
+from auditor.link import Code, access_path
+from auditor.loading.effects import Effects, spot
+from auditor.loading.values import Lapse, Step
+from auditor.spec import EngineSpec, matcher
+
+
+class Dispatch:
+    """Finds the host pools that are chosen by ``isinstance``."""
+
+    def __init__(self, effects: Effects, spec: EngineSpec) -> None:
+        self._effects = effects
+        self._linker = effects.linker
+        self._guarded = matcher(spec.buffers)
+        self._is_host = matcher(spec.host_side)
+        self._methods: dict[str, list[Code]] = {}
+        for code in self._linker.codes.values():
+            if code.owner:
+                self._methods.setdefault(code.owner, []).append(code)
+        self._by_name: dict[str, list[str]] = {}
+        for cls in sorted(self._linker.hierarchy.classes):
+            self._by_name.setdefault(cls.rpartition(".")[2], []).append(cls)
+        self._made = sorted(
+            cls
+            for cls, objects in self._linker.instances.items()
+            if self._linker.tracked(cls) and any(not one.anonymous for one in objects)
+        )
+
+    def left(self) -> Iterator[Lapse]:
+        """The buffers that the host pools chosen somewhere do not know."""
+        for name in sorted(self._effects.named.keys() & self._by_name.keys()):
+            for host in self._by_name[name]:
+                if self._linker.hierarchy.is_kind_of(host, self._is_host):
+                    for code, block, _, one in self._effects.named[name]:
+                        yield from self._chosen(code, block, one, host)
+
+    def _chosen(self, code: Code, block: int, one: Call, host: str) -> Iterator[Lapse]:
+        tests = [test for test in code.conditions.get(block, ()) if test.kind == "isinstance"]
+        for test in tests:
+            if test.holds and any(access_path(code.defined, given.value) == test.path for given in one.arguments):
+                others = [other.operand for other in tests if not other.holds and other.path == test.path]
+                refused = {cls for other in others for cls in self._classes(code, other)}
+                for base in self._classes(code, test.operand):
+                    yield from self._of_base(code, one, host, base, refused)
+
+    def _of_base(self, code: Code, one: Call, host: str, base: str, refused: set[str]) -> Iterator[Lapse]:
+        """What the subclasses of a base class have that the host pool of the base class does not carry."""
+        hierarchy = self._linker.hierarchy
+        shared = {name for mixed in hierarchy.mro(base) for name in hierarchy.stored(mixed)} | self._mentions(host)
+        found: dict[str, list[str]] = {}
+        for cls in self._made:
+            order = hierarchy.mro(cls)
+            if cls != base and base in order and not refused.intersection(order):
+                for name in sorted({name for mixed in order for name in hierarchy.stored(mixed)} - shared):
+                    if self._guarded(name) is not None and self._is_read(cls, name):
+                        found.setdefault(name, []).append(cls)
+        for name, classes in found.items():
+            yield _lapse(code, one, host, base, tuple(classes), name)
+
+    def _classes(self, code: Code, value: Value) -> list[str]:
+        """The classes that a name (or a tuple of names) stands for, by the last part of the name."""
+        one = code.defined.get(value)
+        if isinstance(one, Name | Import | Attr):
+            return self._by_name.get(one.name, [])
+        elements = getattr(one, "elements", ())
+        return [cls for element in elements for cls in self._classes(code, element)]
+
+    def _mentions(self, host: str) -> frozenset[str]:
+        """Every attribute that the methods of a host pool read, of itself or of the device pool."""
+        methods = (code for cls in self._linker.hierarchy.mro(host) for code in self._methods.get(cls, ()))
+        return frozenset(one.name for code in methods for one in code.defined.values() if isinstance(one, Attr))
+
+    def _is_read(self, cls: str, name: str) -> bool:
+        """Whether a method of the class reads the buffer."""
+        methods = (code for base in self._linker.hierarchy.mro(cls) for code in self._methods.get(base, ()))
+        return any(
+            isinstance(one, Attr) and one.name == name and one.base == 0
+            for code in methods
+            if code.facts.name != "__init__"
+            for one in code.defined.values()
+        )
+
+
+def _lapse(code: Code, one: Call, host: str, base: str, classes: tuple[str, ...], name: str) -> Lapse:
+    where = spot(code, one.at)
+    chosen, asked, first = (part.rpartition(".")[2] for part in (host, base, classes[0]))
+    more = f" (and {len(classes) - 1} more)" if len(classes) > 1 else ""
+    return Lapse(
+        where=where,
+        subject=name,
+        steps=(
+            Step(where, f"{chosen} is chosen for every {asked}"),
+            Step(where, f"{first}{more} is one as well, and has {name}, which {chosen} does not carry"),
+        ),
+        message=f"chooses {chosen} for {first}{more}, whose {name} it neither stores nor loads",
+        missing=f"a host pool that carries {name}, asked for before {asked}",
+        classes=classes,
+    )

@@ -1,0 +1,252 @@
+"""What functions do to streams and storage: themselves, and through what they call.
+
+A *primitive* is an instruction that does it; an *effect* of a function reaches its callers up to a distance that keeps
+"somewhere below, something is copied" from being true of everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
+
+from auditor.facts import NOTHING, At, Call, Enter, Exit, SetItem, Value, expression
+from auditor.link import Code, Linker, successors
+from auditor.loading.naming import (
+    Kinds,
+    attributes,
+    called,
+    context,
+    own_attribute,
+    receiver,
+)
+from auditor.loading.values import COPY, FENCE, JOIN, RECORD, SIGNAL, Counter, Operation, Spot
+from auditor.spec import EngineSpec, matcher
+
+_FAR = {COPY: 3, SIGNAL: 1, JOIN: 2, FENCE: 2, RECORD: 1}
+"""Calls that an effect is seen through. (A signal is a method of a counter: its callers are the loaders.)"""
+
+
+class Named(NamedTuple):
+    """A call with where it stands."""
+
+    code: Code
+    block: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
+    call: Call
+
+
+class Effects:
+    """Answers for each function of a program; built once. ``named``: the calls of the product by the last part of the
+    name that they are written with."""
+
+    def __init__(
+        self, linker: Linker, spec: EngineSpec, counters: Collection[Counter], product: Callable[[str], bool]
+    ) -> None:
+        self.linker = linker
+        self.kinds = Kinds(linker)
+        self._copies = matcher(spec.transfers)
+        self._guarded = matcher(spec.buffers)
+        self._stores = frozenset(spec.uses.stores) & _MOVES
+        self._joins = frozenset(spec.uses.synchronizes)
+        self._product = product
+        self._signals = frozenset(name for one in counters for name in one.signals)
+        self.named: dict[str, list[Named]] = {}
+        self._primitives = {name: self._primitive(code) for name, code in linker.codes.items() if product(code.path)}
+        self.callers = self._callers()
+        self._of = self._spread()
+        is_host = matcher(spec.host_side)
+        self._transferring = {
+            code.facts.name
+            for name, code in linker.codes.items()
+            if COPY in self.of(name)
+            and code.owner
+            and (linker.tracked(code.owner) or linker.hierarchy.is_kind_of(code.owner, is_host))
+        }
+
+    def of(self, function: str) -> frozenset[str]:
+        """The kinds of what a function does, itself or through what it calls."""
+        return self._of.get(function, frozenset())
+
+    def operations(self, code: Code) -> tuple[Operation, ...]:
+        """What a function does, in the order of its text."""
+        streams = Streams(code, self.kinds)
+        own = self._primitives.get(code.name, {})
+        found = []
+        for number, block in enumerate(code.facts.blocks):
+            for index, one in enumerate(block.instructions):
+                if not isinstance(one, Call | SetItem):
+                    continue
+                callees = self.callees(code, one)
+                kinds = own.get((number, index), frozenset()).union(*(self.of(name) for name in callees))
+                if (
+                    not kinds
+                    and isinstance(one, Call)
+                    and not callees
+                    and called(code.defined, one) in self._transferring
+                ):
+                    kinds = frozenset({COPY})
+                if kinds:
+                    found.append(self._operation(code, one, (number, index), kinds, callees, streams.at(number, index)))
+        return tuple(found)
+
+    def callees(self, code: Code, one: object) -> tuple[str, ...]:
+        if not isinstance(one, Call):
+            return ()
+        return tuple(sorted({name for name, _ in self.linker.calls.get((code.name, one.dst), ())}))
+
+    def _operation(
+        self,
+        code: Code,
+        one: Call | SetItem,
+        where: tuple[int, int],
+        kinds: frozenset[str],
+        callees: tuple[str, ...],
+        stream: str,
+    ) -> Operation:
+        value = one.dst if isinstance(one, Call) else NOTHING
+        given = [argument.value for argument in one.arguments] if isinstance(one, Call) else [one.base]
+        if isinstance(one, Call) and (on := receiver(code.defined, one)) != NOTHING:
+            given.append(on)
+        own = frozenset(name for part in given if (name := own_attribute(code, part)))
+        text = expression(code.facts, value, code.defined) if value != NOTHING else _stored(code, one)
+        named = self._named_stream(code, one) if isinstance(one, Call) else ""
+        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, own, named)
+
+    def _named_stream(self, code: Code, one: Call) -> str:
+        """The stream that a record is told to use, or that a wait is made on."""
+        for argument in one.arguments:
+            if self.kinds.is_stream(code, argument.value):
+                return expression(code.facts, argument.value, code.defined)
+        on = receiver(code.defined, one)
+        return expression(code.facts, on, code.defined) if on != NOTHING and self.kinds.is_stream(code, on) else ""
+
+    # ------------------------------------------------------------ primitives
+
+    def _primitive(self, code: Code) -> dict[tuple[int, int], frozenset[str]]:
+        found = {}
+        for number, block in enumerate(code.facts.blocks):
+            for index, one in enumerate(block.instructions):
+                kind = ""
+                if type(one) is Call:
+                    name = called(code.defined, one)
+                    self.named.setdefault(name, []).append(Named(code, number, index, one))
+                    kind = self._called(code, one, name)
+                elif type(one) is SetItem and self._is_storage(code, one.base):
+                    kind = COPY
+                if kind:
+                    found[number, index] = frozenset({kind})
+        return found
+
+    def _called(self, code: Code, one: Call, name: str) -> str:
+        if self._copies(name) is not None:
+            return COPY
+        on = receiver(code.defined, one)
+        if on == NOTHING or name not in _WORDS | self._stores | self._joins:
+            return ""
+        if name in ("wait_stream", "wait_event"):
+            return FENCE
+        if name == "wait":
+            waits = [argument for argument in one.arguments if self.kinds.is_stream(code, argument.value)]
+            return FENCE if waits or (not one.arguments and self.kinds.is_event(code, on)) else ""
+        if name == "record":
+            return RECORD if self.kinds.is_event(code, on) else ""
+        if name in self._joins:
+            return JOIN
+        given = [on, *(argument.value for argument in one.arguments)]
+        return COPY if any(self._is_storage(code, value) for value in given) else ""
+
+    def _is_storage(self, code: Code, value: Value) -> bool:
+        return any(self._guarded(one.name) is not None for one in attributes(code.defined, value))
+
+    # ------------------------------------------------------------ through calls
+
+    def _callers(self) -> dict[str, tuple[tuple[str, Value], ...]]:
+        """Function -> the calls of it (function, value of the call) in the text of the product."""
+        found: dict[str, set[tuple[str, Value]]] = {}
+        for site, callees in self.linker.calls.items():
+            if site[0] in self._primitives:
+                for name, _ in callees:
+                    found.setdefault(name, set()).add(site)
+        return {name: tuple(sorted(sites)) for name, sites in found.items()}
+
+    def _spread(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for kind, distance in _FAR.items():
+            if kind == SIGNAL:
+                front = set(self._signals)
+            else:
+                front = {name for name, own in self._primitives.items() if any(kind in kinds for kinds in own.values())}
+            reached: set[str] = set()
+            for _ in range(distance):
+                reached |= front
+                front = {caller for name in front for caller, _ in self.callers.get(name, ())} - reached
+            for name in reached:
+                found.setdefault(name, set()).add(kind)
+        return {name: frozenset(kinds) for name, kinds in found.items()}
+
+
+_MOVES = frozenset({"copy_", "index_copy_", "index_put_", "scatter_"})
+"""The stores that bring elements from elsewhere."""
+_WORDS = frozenset({"wait_stream", "wait_event", "wait", "record"})
+
+
+def spot(code: Code, at: At) -> Spot:
+    return Spot(code.path, at.line, at.column, code.name)
+
+
+def _stored(code: Code, one: Call | SetItem) -> str:
+    if not isinstance(one, SetItem):
+        return ""
+    return f"{expression(code.facts, one.base, code.defined)}[…] = …"
+
+
+class Streams:
+    """Which stream is current where in a function, as written; "" where it is that of the caller."""
+
+    def __init__(self, code: Code, kinds: Kinds) -> None:
+        self._code = code
+        self._kinds = kinds
+        self._at: dict[int, tuple[tuple[Value, str], ...]] = {0: ()}
+        todo = [0]
+        while todo:
+            number = todo.pop()
+            state = self._through(number, len(code.facts.blocks[number].instructions))
+            for target in successors(code.facts.blocks[number]):
+                if target not in self._at:
+                    self._at[target] = state
+                    todo.append(target)
+
+    def at(self, block: int, index: int) -> str:
+        state = self._through(block, index)
+        return state[-1][1] if state else ""
+
+    def _through(self, block: int, end: int) -> tuple[tuple[Value, str], ...]:
+        state = self._at.get(block, ())
+        for one in self._code.facts.blocks[block].instructions[:end]:
+            match one:
+                case Enter(manager=manager) if (text := self._entered(manager)) is not None:
+                    state = (*state, (manager, text))
+                case Exit(manager=manager):
+                    state = tuple(held for held in state if held[0] != manager)
+                case Call() if called(self._code.defined, one) == "set_stream" and one.arguments:
+                    text = expression(self._code.facts, one.arguments[0].value, self._code.defined)
+                    state = ((NOTHING, text), *(held for held in state if held[0] != NOTHING))
+        return state
+
+    def _entered(self, manager: Value) -> str | None:
+        stream = context(self._code.defined, manager)
+        if stream is not None:
+            return expression(self._code.facts, stream, self._code.defined)
+        for one in attributes(self._code.defined, manager):
+            known = self._kinds.contexts.get(one.name)
+            if known is not None:
+                return known
+        return None
+
+
+def calls_of(code: Code) -> Iterator[tuple[int, int, Call]]:
+    """The calls of a function with the block and index where they stand."""
+    for number, block in enumerate(code.facts.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Call):
+                yield number, index, one

@@ -1,0 +1,219 @@
+"""Transfers that are not ordered behind what the compute stream has in flight.
+
+A copy on a stream of its own is *fenced* if that stream was made to wait (for a stream or an event), or the host has
+waited for the device, before the copy is enqueued: in the function, in the thread's callers, or by who submitted it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from auditor.facts import Attr, Call, Value, expression
+from auditor.link import Code
+from auditor.loading.effects import Effects, Streams, calls_of, spot
+from auditor.loading.naming import called, is_none
+from auditor.loading.order import START, At, path
+from auditor.loading.queues import submitters
+from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
+
+_DEEPEST = 3
+"""Callers above a transfer in which a fence is looked for."""
+_ALLOCATES = frozenset({"empty", "empty_like", "empty_strided", "new_empty", "zeros", "zeros_like"})
+"""What makes a new tensor (PyTorch)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """A way to a transfer that no fence was found on, up to ``at`` in ``code``; the steps down from there. ``handed``:
+    where it is handed over to another thread."""
+
+    code: Code
+    at: At
+    steps: tuple[Step, ...]
+    handed: _Handed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Handed:
+    """The call that hands a copy over, with the steps from there; ``put``: it is the queue's own, not yet that of the
+    method around it."""
+
+    code: Code
+    call: Call
+    steps: tuple[Step, ...]
+    put: bool
+
+
+def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
+    """The ways to a loader's first copy that no fence is on; and calls that leave out the event of an optional one."""
+    copy = next((one for one in loader.of(COPY) if stream_of(code, loader, one)), None)
+    if copy is None:
+        return
+    stream = stream_of(code, loader, copy)
+    fences = [one.at for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
+    certain = path(code, START, copy.at, fences) is None
+    first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
+    if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
+        return
+    if any(path(code, at, copy.at) is not None for at in fences):
+        yield from _left_out(effects, code, copy, stream)
+        return
+    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), 0)))
+    submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
+    if submitted:
+        yield from (_submitted(one, stream) for one in submitted)
+    elif ways:
+        yield _itself(min(ways, key=lambda way: (len(way.steps), way.steps)), copy, stream)
+
+
+def _into_new(effects: Effects, code: Code, copy: Operation) -> bool:
+    """Whether memory was allocated on the stream of the copy itself before it: nothing else can be using that."""
+    streams = Streams(code, effects.kinds)
+    return any(
+        called(code.defined, one) in _ALLOCATES
+        and streams.at(number, index) == copy.stream
+        and path(code, (number, index), copy.at) is not None
+        for number, index, one in calls_of(code)
+        if copy.stream
+    )
+
+
+def stream_of(code: Code, loader: Loader, copy: Operation) -> str:
+    """The stream of a copy: the current one, or the one that an event is recorded on behind it."""
+    if copy.stream:
+        return copy.stream
+    for one in loader.of(RECORD):
+        if one.on and not one.stream and path(code, copy.at, one.at) is not None:
+            return one.on
+    return ""
+
+
+def _itself(way: _Way, copy: Operation, stream: str) -> Lapse:
+    return Lapse(
+        where=copy.spot,
+        subject=min(copy.own, default=""),
+        steps=way.steps,
+        message=f"enqueues copies on {stream}, which waits for nothing that the compute stream has in flight",
+        missing=f"{stream} waiting for the compute stream, or for an event recorded on it, before the copies",
+    )
+
+
+def _submitted(handed: _Handed, stream: str) -> Lapse:
+    return Lapse(
+        where=handed.steps[0].spot,
+        subject=_subject(handed.code, handed.call),
+        steps=handed.steps,
+        message=(
+            f"hands {_given(handed.code, handed.call)} to a thread that copies on {stream}, "
+            "which waits for nothing that the compute stream has in flight"
+        ),
+        missing=f"an event of the compute stream, handed over with the copy, that {stream} waits for",
+    )
+
+
+def _ways(effects: Effects, way: _Way, depth: int) -> Iterator[_Way]:
+    """The ways on which nothing waits, each up to where the text of the program ends."""
+    above = [*_callers(effects, way)] if depth < _DEEPEST else []
+    if not above:
+        yield way
+    for code, at, call, what, over in above:
+        operations = effects.operations(code)
+        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and one.at != at]
+        if any(path(code, one.at, at) is not None for one in before):
+            continue
+        steps = (Step(spot(code, call.at), what), *way.steps)
+        handed = way.handed
+        if over or (handed is not None and handed.put):
+            handed = _Handed(code, call, steps, over)
+        yield from _ways(effects, _Way(code, at, steps, handed), depth + 1)
+
+
+def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str, bool]]:
+    called_from = effects.callers.get(way.code.name, ())
+    for name, value in called_from:
+        code = effects.linker.codes[name]
+        at = _place(code, value)
+        call = code.defined.get(value)
+        if at is not None and isinstance(call, Call):
+            yield code, at, call, f"{expression(code.facts, value, code.defined)} asks for it", False
+    if not called_from:
+        for code, at, call in submitters(effects, way.code):
+            yield code, at, call, f"{expression(code.facts, call.func, code.defined)} hands it to another thread", True
+
+
+def _place(code: Code, value: Value) -> At | None:
+    for number, block in enumerate(code.facts.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Call) and one.dst == value:
+                return number, index
+    return None
+
+
+# ---------------------------------------------------------------- an event that one call passes and another does not
+
+
+def _left_out(effects: Effects, worker: Code, copy: Operation, stream: str) -> Iterator[Lapse]:
+    """The calls that leave out the optional event that the fence needs, where a sibling passes it."""
+    givers = {worker.name: worker} | {code.name: code for code, _, _ in submitters(effects, worker)}
+    for giver in givers.values():
+        for number, parameter in enumerate(giver.facts.params):
+            if not parameter.has_default or not _is_event(parameter.name):
+                continue
+            position = number - (1 if giver.is_method else 0)
+            calls = [(effects.linker.codes[name], value) for name, value in effects.callers.get(giver.name, ())]
+            passed = [one for one in calls if _passes(*one, parameter.name, position)]
+            for code, value in calls:
+                sibling = next((one for one in passed if one[0].owner == code.owner), None)
+                if sibling is not None and (code, value) not in passed:
+                    yield _asymmetric(code, value, sibling, giver, parameter.name, copy, stream)
+
+
+def _is_event(name: str) -> bool:
+    return "event" in name.lower() or "fence" in name.lower()
+
+
+def _passes(code: Code, value: Value, name: str, position: int) -> bool:
+    call = code.defined.get(value)
+    if not isinstance(call, Call):
+        return False
+    positional = [one.value for one in call.arguments if one.kind == "pos"]
+    given = [one.value for one in call.arguments if one.kind == "key" and one.name == name]
+    given += positional[position : position + 1]
+    spread = any(one.kind in ("*", "**") for one in call.arguments)
+    return spread or any(not is_none(code.defined, one) for one in given)
+
+
+def _asymmetric(
+    code: Code, value: Value, sibling: tuple[Code, Value], giver: Code, name: str, copy: Operation, stream: str
+) -> Lapse:
+    call = code.defined[value]
+    other = sibling[0].defined[sibling[1]]
+    assert isinstance(call, Call)
+    assert isinstance(other, Call)
+    there = f"{sibling[0].name.rpartition('.')[2]} (line {other.at.line})"
+    what = _given(code, call)
+    where = spot(code, call.at)
+    method = giver.name.rpartition(".")[2]
+    return Lapse(
+        where=where,
+        subject=_subject(code, call),
+        steps=(
+            Step(where, f"{method} is called without {name}"),
+            Step(copy.spot, f"{copy.text} copies on {stream}, which waits only where {name} is given"),
+        ),
+        message=f"hands {what} to {method} without `{name}`, which {there} passes: the transfer waits for nothing",
+        missing=f"an event of the compute stream as `{name}`, as in {there}",
+    )
+
+
+def _given(code: Code, call: Call) -> str:
+    if not call.arguments:
+        return "it"
+    return expression(code.facts, call.arguments[0].value, code.defined)
+
+
+def _subject(code: Code, call: Call) -> str:
+    """What is handed over, by the name of its attribute."""
+    one = code.defined.get(call.arguments[0].value) if call.arguments else None
+    return one.name if isinstance(one, Attr) else ""
