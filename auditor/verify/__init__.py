@@ -158,6 +158,9 @@ class _Program:
         why = "the wait and the read are in no function together"
         for depth, gate in enumerate(one.wait):
             for place, step in enumerate(one.read):
+                if step == gate and self._decorates(one.wait[depth + 1 :], one.read[place + 1 :]):
+                    untested.append(f"that the decorator waits before it runs {one.read[place + 1].function}")
+                    return
                 if step.function == gate.function and step != gate:
                     if self._before(one, gate, place):
                         if self._covered(one, depth, place, untested):
@@ -166,6 +169,13 @@ class _Program:
                     else:
                         why = f"{step} can be reached without coming by {gate}"
         yield why
+
+    def _decorates(self, wrapper: Sequence[Step], wrapped: Sequence[Step]) -> bool:
+        """Whether the function of the first step of the one is what a decorator made of that of the other."""
+        if not wrapper or not wrapped:
+            return False
+        decorators = {name.rpartition(".")[2] for name in self._facts[wrapped[0].function].decorators}
+        return self._facts[wrapper[0].function].scope.rpartition(".")[2] in decorators
 
     def _before(self, one: Certificate, gate: Step, place: int) -> bool:
         """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
