@@ -75,7 +75,7 @@ def needles(spec: EngineSpec) -> tuple[bytes, ...]:
 
 
 def _seed_patterns(spec: EngineSpec) -> frozenset[str]:
-    groups = (*spec.accessors, *spec.buffers, *_asked_pools(spec), *spec.transfers)
+    groups = (*spec.accessors, *spec.buffers, *_asked_pools(spec), *spec.transfers, *spec.parameters)
     return seeds(spec).union(*(group.patterns for group in groups))
 
 

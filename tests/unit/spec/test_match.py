@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from auditor.spec import Connectors, Graphs, Names, load_pack, matches, needles, seed_pattern, seeds
 
 CONNECTED = load_pack(Path(__file__).parent / "example.toml")
-PACK = replace(CONNECTED, connectors=Connectors((), "", "", "", (), (), ""))
+PACK = replace(CONNECTED, connectors=Connectors((), "", "", "", (), (), ""), parameters=())
 GROUPS = (Names(("get_*_buffer", "take?"), "first"), Names(("get_*", "[ab]_pool", "*Pool"), "second"))
 
 LETTERS = "ab_1é"
@@ -52,7 +52,8 @@ def test_seeds_are_the_literal_names_of_gates_counters_arming_pools_and_graphs()
 
 def test_where_each_object_is_a_layer_its_class_makes_no_file_worth_a_look():
     assert seeds(CONNECTED) == (seeds(PACK) - {"BlockPool"}) | {"wait_for_blocks", "offer_blocks"}
-    assert seed_pattern(CONNECTED).findall(b"BlockPool wait_for_blocks") == [b"wait_for_blocks"]
+    words = b"BlockPool wait_for_blocks block_cache"
+    assert seed_pattern(CONNECTED).findall(words) == [b"wait_for_blocks", b"block_cache"]
 
 
 def test_the_scan_finds_whole_identifiers_only():
