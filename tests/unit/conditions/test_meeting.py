@@ -178,6 +178,14 @@ def test_a_switch_that_nothing_turns_may_be_turned_by_others():
     assert ask(program(reader)).classes == {"LeftPool", "RightPool"}
 
 
+def test_what_a_method_sets_is_no_condition():
+    for change in ("self.use_left = wanted", "setattr(self, 'use_left', wanted)"):
+        reader = READ.replace("TEST", "if self.use_left:\n            self.pool.get_it()") + (
+            f"    def turn(self, wanted):\n        {change}\n"
+        )
+        assert ask(program(reader)).classes == {"LeftPool", "RightPool"}
+
+
 def test_what_was_read_before_must_be_there():
     answer = ask(program(READ.replace("TEST", "size = self.pool.only_left\n        self.pool.get_it()")))
     assert answer.classes == {"LeftPool"}
