@@ -192,6 +192,14 @@ def test_what_was_read_before_must_be_there():
     assert answer.why_not("RightPool").startswith("it has no `only_left`, which is read before in line ")
 
 
+def test_what_a_class_body_binds_is_there():
+    nested = POOLS.replace("    only_left = 1", "    class Inner: pass\n    made = Inner()")
+    for name in ("Inner", "made", "__class__"):
+        reader = READ.replace("TEST", f"self.pool.{name}\n        self.pool.get_it()")
+        answer = ask(nested.replace("BUILD", BUILD) + reader)
+        assert "LeftPool" in answer.classes
+
+
 def test_what_is_read_later_or_with_a_handler_need_not_be():
     for test in (
         "self.pool.get_it()\n        self.pool.only_left",
