@@ -5,6 +5,7 @@ The audit that ``bufgate fix`` makes of the changed tree is not taken on trust: 
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +88,4 @@ def test_a_fix_has_the_effect_of_upstream(audit, release, fixed, version, later,
 
 
 def _report(file: Path):
-    import json
-
     return json.loads(file.read_text(encoding="utf-8"))

@@ -29,10 +29,12 @@ class Options:
     assumptions: bool = True
     assume: tuple[str, ...] = ()
     timing: bool = True
+    verify: bool = False
     today: datetime.date | None = None
     progress: Callable[[str, int, int], None] | None = None
     cache: Path | None = None
     remark: Callable[[str], None] | None = None
+    detail: Callable[[str], None] | None = None
 
 
 def spine(report: Report | BaseException, calls: list[Any] | None = None) -> types.ModuleType:

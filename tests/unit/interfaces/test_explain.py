@@ -69,7 +69,7 @@ def test_what_is_neither_is_refused(run: Run, what: str) -> None:
     told = run("explain", what)
     assert (told.exit_code, told.stdout) == (2, "")
     assert "is neither a check nor a fingerprint" in told.stderr
-    assert "Checks: buffer-escape, " in told.stderr
+    assert "Checks: replay-skips-gate, " in told.stderr
     assert ("Did you mean 'ungated-access'?" in told.stderr) == (what.lower().startswith("ungated-acces"))
 
 

@@ -266,3 +266,11 @@ FEATURES = {
 def test_feature(feature: str) -> None:
     body, expected = FEATURES[feature]
     assert probe(link(CLASSES + body)) == expected
+
+
+def test_a_decorator_that_is_imported_from_the_tree_gives_what_it_returns() -> None:
+    wraps = "def wraps(f):\n    def wrapper():\n        return f()\n    return wrapper\n"
+    use = (
+        "from d import wraps\nimport vendor\n@wraps\ndef f(): pass\n@vendor.traced\ndef g(): pass\nprobe(f)\nprobe(g)\n"
+    )
+    assert probe(link({"d": wraps, "m": use})) == {"function wrapper", "function g"}
