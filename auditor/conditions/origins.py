@@ -14,6 +14,7 @@ from auditor.facts import (
     Attr,
     Bind,
     Call,
+    Const,
     Declare,
     Import,
     Name,
@@ -92,6 +93,15 @@ class Origins:
                 for one in block.instructions:
                     if type(one) is SetAttr:
                         self._stores.setdefault(one.name, []).append(Store(frame, index, one.base, one.value))
+                    elif (
+                        type(one) is Call
+                        and len(one.arguments) == 3
+                        and frame.code.externals.get(one.func) == "builtins.setattr"
+                    ):
+                        base, name, value = (argument.value for argument in one.arguments)
+                        text = frame.code.defined.get(name)
+                        if isinstance(text, Const) and isinstance(text.value, str):
+                            self._stores.setdefault(text.value, []).append(Store(frame, index, base, value))
                     elif type(one) is Bind:
                         key = (frame.code.module, one.scope, one.name)
                         self._binds.setdefault(key, []).append(Store(frame, index, NOTHING, one.value))

@@ -22,9 +22,16 @@ class Presence:
         if hierarchy.has_external_base(one.cls) or not hierarchy.applicable(one.cls).keys().isdisjoint(_DYNAMIC):
             return None
         for name, line in self._before(frame, value, block, use):
-            if name not in hierarchy.attributes(one.cls) and not self._origins.stored(one, name):
+            if not (name.startswith("__") or name in hierarchy.attributes(one.cls) or self._has(one, name)):
                 return name, line
         return None
+
+    def _has(self, one: Instance, name: str) -> bool:
+        """Whether something outside of methods gives ``one`` the attribute: the body of a class, or a store."""
+        linker = self._origins.linker
+        bodies = (linker.hierarchy.classes.get(cls) for cls in linker.hierarchy.mro(one.cls))
+        bound = any(info is not None and linker.scopes.binds(info.module, info.facts.qualname, name) for info in bodies)
+        return bound or bool(self._origins.stored(one, name))
 
     def _before(self, frame: Frame, value: Value, block: int, use: Value) -> tuple[tuple[str, int], ...]:
         key = (frame.code.name, value, use)

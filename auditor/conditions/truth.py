@@ -34,6 +34,13 @@ class Truth:
         self._subjects.note(subject, value)
         return literal(*self._meant(subject, value), holds=holds)
 
+    def says(self, frame: Frame, value: Value) -> bool:
+        """Whether the truth of ``value`` needs anything."""
+        one = frame.code.defined.get(value)
+        if isinstance(one, Call) and frame.code.externals.get(one.func) == "builtins.bool" and one.arguments:
+            value = one.arguments[0].value
+        return self._subjects.decidable(frame, value)
+
     def true(self, frame: Frame, value: Value, holds: bool, get: Get) -> Formula:
         """What is necessary for ``value`` to be true (not ``holds``: to be false)."""
         constant = self._subjects.constant(frame, value)

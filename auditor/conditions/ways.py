@@ -22,6 +22,7 @@ class Ways:
         self._origins = origins
         self._truth = truth
         self._flows: dict[str, Graph] = {}
+        self._telling: dict[int, bool] = {}
         self._equations = Equations(self._right)
 
     def true(self, frame: Frame, value: Value, *, holds: bool) -> Formula:
@@ -62,8 +63,10 @@ class Ways:
 
     def _block(self, frame: Frame, block: int, get: Get) -> Formula:
         """block(b) = ∨ over the ways in, loops aside: edge(a, b)"""
+        if block == 0 or not self._tells(frame):
+            return TRUE
         flow = self._flow(frame)
-        if block == 0 or block not in flow.rank:
+        if block not in flow.rank:
             return TRUE
         before = [one for one in flow.predecessors[block] if flow.rank[one] < flow.rank[block]]
         return disjoin(get(Takes(frame, one, block)) for one in before)
@@ -75,6 +78,15 @@ class Ways:
         if target < 0 or not isinstance(end, Branch) or end.then == end.orelse or target not in (end.then, end.orelse):
             return reached
         return conjoin(reached, get(IsTrue(frame, end.test, target == end.then)))
+
+    def _tells(self, frame: Frame) -> bool:
+        """Whether some branch of a function says anything."""
+        if frame.base not in self._telling:
+            ends = (block.end for block in frame.code.facts.blocks)
+            self._telling[frame.base] = any(
+                isinstance(end, Branch) and self._truth.says(frame, end.test) for end in ends
+            )
+        return self._telling[frame.base]
 
     def _flow(self, frame: Frame) -> Graph:
         name = frame.code.name

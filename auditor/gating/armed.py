@@ -7,12 +7,12 @@ itself *disarms* it: the wrapper's arming comes last, whatever was registered on
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import Argument, Branch, Call, Const, Phi, Return, SetAttr, Value
-from auditor.link import Code, Frame, Instance, Linker, edge_condition, successors
+from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
 
@@ -52,6 +52,7 @@ class Armed:
         self.refused: dict[Instance, str] = {}
         self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
         self._states: dict[Instance, State] = {}
+        self._held: dict[tuple[Object, int], tuple[Instance, ...]] = {}
         self.loaded = self._loaded()
         self.scenarios = self._scenarios()
 
@@ -148,14 +149,18 @@ class Armed:
                     queue.append(part)
         return frozenset(seen)
 
-    def _parts(self, node: int, depth: int = 0) -> list[Instance]:
-        found: list[Instance] = []
+    def _parts(self, node: int, depth: int = 0) -> Iterable[Instance]:
+        """The objects in ``node``, and those in its containers, two levels deep."""
+        found: dict[Instance, None] = {}
         for one in self._linker.graph.points_to(node):
             if isinstance(one, Instance):
                 if self._linker.context_of(one):
-                    found.append(one)
+                    found[one] = None
             elif depth < 2 and (one, "[*]") in self._linker.fields:
-                found.extend(self._parts(self._linker.fields[one, "[*]"], depth + 1))
+                held = self._held.get((one, depth))
+                if held is None:
+                    held = self._held[one, depth] = tuple(self._parts(self._linker.fields[one, "[*]"], depth + 1))
+                found.update(dict.fromkeys(held))
         return found
 
     def _scenarios(self) -> tuple[Registration, ...]:

@@ -178,10 +178,26 @@ def test_a_switch_that_nothing_turns_may_be_turned_by_others():
     assert ask(program(reader)).classes == {"LeftPool", "RightPool"}
 
 
+def test_what_a_method_sets_is_no_condition():
+    for change in ("self.use_left = wanted", "setattr(self, 'use_left', wanted)"):
+        reader = READ.replace("TEST", "if self.use_left:\n            self.pool.get_it()") + (
+            f"    def turn(self, wanted):\n        {change}\n"
+        )
+        assert ask(program(reader)).classes == {"LeftPool", "RightPool"}
+
+
 def test_what_was_read_before_must_be_there():
     answer = ask(program(READ.replace("TEST", "size = self.pool.only_left\n        self.pool.get_it()")))
     assert answer.classes == {"LeftPool"}
     assert answer.why_not("RightPool").startswith("it has no `only_left`, which is read before in line ")
+
+
+def test_what_a_class_body_binds_is_there():
+    nested = POOLS.replace("    only_left = 1", "    class Inner: pass\n    made = Inner()")
+    for name in ("Inner", "made", "__class__"):
+        reader = READ.replace("TEST", f"self.pool.{name}\n        self.pool.get_it()")
+        answer = ask(nested.replace("BUILD", BUILD) + reader)
+        assert "LeftPool" in answer.classes
 
 
 def test_what_is_read_later_or_with_a_handler_need_not_be():
