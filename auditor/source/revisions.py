@@ -154,6 +154,7 @@ class Revisions:
         except (GitFailure, ValueError):  # the latter: a NUL in the path
             return None
         return made.decode("utf-8", "replace") or None
+
     def snapshot(self, revision: str, below: Path, frame: str) -> Snapshot | None:
         """List a revision; None where links make one file the content of several."""
         blobs = tuple(sorted(self._blobs(revision), key=lambda blob: blob.path))
