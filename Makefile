@@ -44,8 +44,8 @@ truth: $(VENV)/.tests  ## a table of the public bugs and look-alikes: what is to
 receivers: $(VENV)/.tests  ## a table of the receivers that are unknown in five releases, by the form in which they are written
 	@$(BIN)/python -m tests.receivers
 
-bench: $(VENV)/.runs  ## CPU, wall time and peak memory of the audit of SGLang 0.5.23, and the ratio to pyrefly
-	$(BIN)/python tests/bench.py $(RELEASE)
+bench: $(VENV)/.runs  ## CPU, wall time and peak memory of audits, cold and warm, beside pyrefly; growth of a synthetic tree
+	$(BIN)/python tests/bench.py $(RELEASE) sglang==0.5.9
 
 probe: $(VENV)/.probe  ## audit fixtures/engine, run every claim of the report on a simulated GPU; report and evidence in out/
 	@BIN=$(BIN) sh tests/run_probe.sh

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 LIMIT = 96 * 2**20
@@ -50,6 +51,7 @@ class Store:
         self._path = path
         self._limit = limit
         self._run = 0
+        self._keeps = True
         self._connection: sqlite3.Connection | None = None
         if path is not None:
             try:
@@ -87,7 +89,7 @@ class Store:
     def keep(self, values: Mapping[bytes, bytes], used: Iterable[bytes] = ()) -> None:
         """Keep ``values``, remember that ``used`` were of use, and drop what has not been for longest if all is too
         much."""
-        if self._connection is None:
+        if self._connection is None or not self._keeps:
             return
         try:
             self._connection.execute("BEGIN IMMEDIATE")
@@ -100,7 +102,7 @@ class Store:
             self._connection.execute("COMMIT")
             self._connection.execute("PRAGMA incremental_vacuum")
         except sqlite3.Error as error:
-            self._give_up(error)
+            self._keep_no_more(self._connection, error)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
         (size,) = connection.execute("SELECT coalesce(sum(size), 0) FROM entry").fetchone()
@@ -118,6 +120,13 @@ class Store:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _keep_no_more(self, connection: sqlite3.Connection, error: sqlite3.Error) -> None:
+        """Only read from now on: another process writes, or the disk is full."""
+        self.trouble = f"nothing more is kept in the cache {self._path} ({error}); delete it if this stays"
+        self._keeps = False
+        with suppress(sqlite3.Error):  # of what could not be written nothing is left
+            connection.execute("ROLLBACK")
 
     def _give_up(self, error: Exception) -> None:
         self.trouble = f"the cache {self._path} is not used ({error}); delete it if this stays"

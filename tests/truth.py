@@ -165,7 +165,9 @@ def _answer(case: Json, version: str) -> Answer | str:
     audit: Audit = audit_release(f"{case['project']}=={version}")
     if not audit.text:
         return f"no report, exit status {audit.exit}: {(audit.stderr.strip().splitlines() or ['nothing said'])[0]}"
-    return _at(audit.report, _place(case))
+    answer = _at(audit.report, _place(case))
+    answer.told.sort(key=lambda finding: finding["check"] not in case.get("checks", ()))  # the case's own first
+    return answer
 
 
 # ---------------------------------------------------------------- places

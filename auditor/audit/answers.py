@@ -9,6 +9,7 @@ read. A file that was not read may be changed, if it still says the same.
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -147,7 +148,9 @@ def _read(data: bytes) -> _Entry | None:
         return None
 
 
+@functools.lru_cache(maxsize=2)
 def _decoded(data: bytes) -> Report | None:
+    """A report; of two trees with the same answer it is read once."""
     try:
         return decode(data)
     except ValueError:

@@ -47,7 +47,8 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
     with no_collector(), Extractor(options.jobs) as extractor:
         facts_of = FactsOf(extractor, store, options.detail)
         reader = Reader(tree, spec, facts_of, options.progress)
-        linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy))
+        own = bool(spec.connectors.wait)  # each object is a layer: one stands for all
+        linker = Linker(reader.modules, lambda cls, hierarchy: is_pool(spec, cls, hierarchy), merged=own)
         link_on_demand(
             *(linker, reader.candidates(), reader.supply),
             *(matcher(spec.accessors), matcher(spec.buffers)),

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from auditor.checks.finding import Check, Remark
 from auditor.gating import Judgement, Place
 
+_REASONS = frozenset({"receiver-unresolved", "receiver-dynamic"})
+
 
 def remarks(judgement: Judgement) -> Iterator[Remark]:
     """Every site that could be a pool's by its name and of whose receiver nothing is known."""
     for site in judgement.sites:
-        if any(one.verdict == "unknown" and one.reason == "receiver-unresolved" for one in site.bindings):
+        if any(one.verdict == "unknown" and one.reason in _REASONS for one in site.bindings):
             place = Place(site.path, site.line, site.column, site.function)
             message = f"what `{site.receiver}` is cannot be told, so nothing is known of its {site.name}"
             yield Remark(place, message, site.name, sites=((site.path, site.line, site.column, site.name),))

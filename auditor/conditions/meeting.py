@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph
 from auditor.conditions.assumed import Assumed
+from auditor.conditions.dynamic import Dynamic
 from auditor.conditions.formulas import DECLARED, FALSE, TRUE, TRUTH, Formula, Term, clash, common, conjoin, disjoin
 from auditor.conditions.knowledge import Knowledge, shown
 from auditor.conditions.origins import Origins
 from auditor.conditions.presence import Presence
 from auditor.conditions.subjects import Subjects
-from auditor.conditions.tests import Tests
+from auditor.conditions.truth import Truth
 from auditor.conditions.ways import Ways
 from auditor.facts import Value
 from auditor.link import Frame, Instance, Linker
@@ -65,12 +66,17 @@ class Conditions:
         is_configuration = matcher(spec.configuration)
         subjects = Subjects(origins, lambda cls: is_configuration(cls) is not None)
         self._knowledge = Knowledge(spec)
-        self._tests = Tests(origins, subjects, self._knowledge.meant)
-        self._ways = Ways(linker, graph, origins, self._tests)
+        self._truth = Truth(origins, subjects, self._knowledge.meant)
+        self._ways = Ways(linker, graph, origins, self._truth)
         self._presence = Presence(origins)
+        self._dynamic = Dynamic(origins)
         self._assumed = TRUE
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
+
+    def dynamic(self, frame: Frame, value: Value) -> tuple[str, int, str] | None:
+        """Tell where (path, line, what) an unknown ``value`` was come by in a way that only running tells."""
+        return self._dynamic.place(frame, value)
 
     def made(self, one: Instance) -> Meeting:
         """Tell what is necessary for ``one`` to be made."""

@@ -7,7 +7,7 @@ from auditor.conditions.formulas import DECLARED, FALSE, TRUE, Formula, conjoin,
 from auditor.conditions.origins import Origins
 from auditor.conditions.questions import Arrives, Built, IsTrue, Question, Reaches, Runs, Takes
 from auditor.conditions.solving import Equations, Get
-from auditor.conditions.tests import Tests
+from auditor.conditions.truth import Truth
 from auditor.dataflow import Graph
 from auditor.facts import NOTHING, Branch, Call, Closure, Param, Phi, Return, Value
 from auditor.link import ClassObject, Frame, Instance, Linker, Node, Object, successors
@@ -16,11 +16,11 @@ from auditor.link import ClassObject, Frame, Instance, Linker, Node, Object, suc
 class Ways:
     """Equations over blocks, frames and values; see each method for the one that it is."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, origins: Origins, tests: Tests) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph, origins: Origins, truth: Truth) -> None:
         self._linker = linker
         self._graph = graph
         self._origins = origins
-        self._tests = tests
+        self._truth = truth
         self._flows: dict[str, Graph] = {}
         self._equations = Equations(self._right)
 
@@ -46,7 +46,7 @@ class Ways:
     def _right(self, question: Question, get: Get) -> Formula:
         match question:
             case IsTrue(frame, value, holds):
-                return self._tests.true(frame, value, holds, get)
+                return self._truth.true(frame, value, holds, get)
             case Reaches(frame, block):
                 return self._block(frame, block, get)
             case Takes(frame, source, target):

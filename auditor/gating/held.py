@@ -6,7 +6,7 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
@@ -272,9 +272,16 @@ class HeldGates:
             if len(callees) == len(sites):
                 yield made
             elif receiver is not None:
-                objects = frozenset(site.receiver for site, _ in holders if site.receiver is not None)
+                plain = [site for site in sites if site.callee not in callees and not self._wrapped(site, callees)]
+                others = {site.receiver for site in plain}
+                objects = frozenset(site.receiver for site, _ in holders if site.receiver is not None) - others
                 if objects and made.only is None:
                     yield replace(made, only=(receiver, objects))
+
+    def _wrapped(self, site: CallSite, wrappers: Collection[FrameKey]) -> bool:
+        """Whether a callee is what one of the others was made of by a decorator: it runs inside that one."""
+        decorators = {name.rpartition(".")[2] for name in self._graph.code(site.callee).facts.decorators}
+        return any(self._graph.code(one).facts.scope.rpartition(".")[2] in decorators for one in wrappers)
 
     def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""

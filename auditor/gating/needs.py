@@ -30,7 +30,7 @@ from auditor.gating.held import (
 from auditor.gating.joins import Joins
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.streams import ASIDE, UNCLEAR, Streams
+from auditor.gating.streams import UNCLEAR, Streams
 from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uses import called_name
@@ -248,11 +248,7 @@ class Needs:
         if owner is None:
             return
         place = Place(code.path, one.at.line, one.at.column, code.name)
-        hop = Hop(key, place, f"is passed {one.name}")
-        yield (
-            one.dst,
-            Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner), hops=(hop,)),
-        )
+        yield one.dst, Handle(Buffer(owner, one.name), OWN, False, place, (), bound=(Path(one.name), owner))
 
     def _raw(self, key: FrameKey, frame: Frame, block: int, one: Attr) -> Iterator[tuple[Value, Handle]]:
         code = frame.code
@@ -359,17 +355,17 @@ class Needs:
                 continue
             place = Place(frame.code.path, use.line, use.column, frame.code.name)
             hops = (Hop(key, place, use.what, now.layer), *now.hops)
-            if now.gate is not None and (missing := self._stream_missing(key, value, use)) is None:
+            missing = self._stream_missing(key, value, use) if now.gate is not None else None
+            if now.gate is not None and missing is None:
                 self._decide(made, now.buffer, now.touches, Outcome("gated", now.gate[1], now.gate[0], None, hops))
             else:
-                if now.gate is not None:
-                    aside = Near(missing or ASIDE, now.gate[0], "nothing orders that stream behind it")
-                    now = replace(now, near=(*now.near, aside))
+                near = now.near
+                if now.gate is not None and missing is not None:
+                    near = (*near, Near(missing, now.gate[0], "nothing orders that stream behind it"))
                 confidence = self._tracer.confidence(key, use)
-                reader = -len(hops) if now.layer == OWN else 0  # where each layer is an object, who reads it waits
                 need = Need(
-                    *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, now.near),
-                    culprit=reader,
+                    *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, near),
+                    culprit=-len(hops) if now.layer == OWN else 0,  # where each layer is an object, its reader waits
                 )
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
         if not used:

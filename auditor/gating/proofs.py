@@ -47,11 +47,15 @@ def _step(place: Place) -> Step:
 
 def vocabulary(spec: EngineSpec, linker: Linker) -> Vocabulary:
     """What the engine calls its waits, counters and flights."""
+    own = frozenset({spec.connectors.wait}) - {""}
     return Vocabulary(
-        waits={one.method: one.argument for one in spec.gates},
+        waits={one.method: one.argument for one in spec.gates} | dict.fromkeys(own, 0),
         counters=frozenset(one.counter for one in spec.gates),
         arming=frozenset(one.method for one in spec.arming),
         in_flight=frozenset((one.attribute, one.operator, one.value) for one in spec.in_flight),
         first_layers=first_layers(linker),
         counts=frozenset(LAYER_COUNTS),
+        own=own,
+        absent=frozenset(spec.connectors.absent),
+        idle=frozenset(spec.connectors.idle),
     )

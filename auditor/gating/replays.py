@@ -52,6 +52,7 @@ class Replays:
         self._held = held
         self._armed = armed
         self._needs = needs
+        self._name = spec.graphs.replay
         self._graphs = Graphs(linker, graph, spec)
         self._lent: dict[str, tuple[tuple[FrameKey, int, int, At], ...]] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
@@ -103,7 +104,7 @@ class Replays:
 
     def _judge(self, call: ReplayCall, capture: Capture, reads: Mapping[Instance, tuple[Touch, ...]]) -> None:
         for pool in sorted(reads, key=repr):
-            touch = Touch(call.place.path, call.place.line, call.place.column, "replay", "call", pool, "")
+            touch = Touch(call.place.path, call.place.line, call.place.column, self._name, "call", pool, "")
             for outcome in self._outcomes(call, capture, pool):
                 self.outcomes.setdefault(touch, []).append(outcome)
                 for read in reads[pool]:

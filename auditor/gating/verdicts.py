@@ -289,7 +289,7 @@ class _Sites:
         if others and not known:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif not known:
-            yield self._unresolved(name)
+            yield self._unresolved(found, name)
 
     def _object(
         self,
@@ -318,9 +318,15 @@ class _Sites:
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
-    def _unresolved(self, name: str) -> BindingVerdict:
+    def _unresolved(self, found: list[tuple[FrameKey, int, Site]], name: str) -> BindingVerdict:
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
+        for key, _, one in found:
+            frame = self._graph.frames[key]
+            base = _base(frame, one)
+            place = self._conditions.dynamic(frame, base) if base is not None else None
+            if place is not None:
+                return BindingVerdict(None, (), "", "unknown", "receiver-dynamic", (), (place,))
         return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
 
 

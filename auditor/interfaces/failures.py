@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 from typing import IO, Any
 
@@ -36,9 +35,12 @@ class Verbs(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run one command; what it made is left to the system when the process ends, not collected."""
-        atexit.register(gc.freeze)
         with no_collector():
-            return super().main(*args, **options)
+            try:
+                return super().main(*args, **options)
+            finally:
+                if not args and "args" not in options:  # the command line of this process: it ends now
+                    gc.freeze()
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; the only place that catches everything."""

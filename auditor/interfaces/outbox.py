@@ -58,9 +58,10 @@ def kept(repository: str) -> Iterator[tuple[Path, Entry]]:
 def _read(file: Path) -> Entry:
     try:
         document = json.loads(file.read_bytes()[: 8 * LARGEST])
-        assert document["schema"] == SCHEMA
+        if document["schema"] != SCHEMA:
+            raise ValueError(document["schema"])
         number, repository = int(document["number"]), str(document["repository"])
         content = str(document["artifact"]).encode()
-    except (OSError, ValueError, TypeError, KeyError, AssertionError):
+    except (OSError, ValueError, TypeError, KeyError):
         raise UsageError(f"{file} is no entry of the outbox: delete it, or write it again by publishing") from None
     return Entry(repository, number, from_json(content, str(file)))

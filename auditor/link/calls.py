@@ -109,7 +109,7 @@ def construct(site: Site, cls: str) -> None:
     if cls not in program.hierarchy.classes:
         return
     owner = program.owner_in(site.frame)
-    if owner is None and not program.tracked(cls):
+    if program.merged or (owner is None and not program.tracked(cls)):
         made = program.some(cls)
     else:
         made = Instance(cls, site.frame.code.path, site.at.line, site.at.column, owner)

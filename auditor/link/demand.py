@@ -15,7 +15,7 @@ from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
 from auditor.link.program import Code, Frame
-from auditor.link.tested import tested
+from auditor.link.tested import wanted_by_tests
 
 Supply = Callable[[Needs], Iterable[ModuleFacts]]
 """Reads what is needed and was not read before; nothing when there is no more."""
@@ -48,7 +48,7 @@ def link_on_demand(
         modules = list(supply(wanted - asked))
         asked |= wanted
         if not modules and not settled:
-            wanted = tested(linker, is_accessor)
+            wanted = wanted_by_tests(linker, is_accessor)
             modules = list(supply(wanted - asked))
             asked |= wanted
         if not modules and not settled:

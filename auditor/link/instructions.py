@@ -443,6 +443,8 @@ class _Compiler:
             func = self.defined.get(func.func if isinstance(func, Call) else func.base)
         if isinstance(func, Closure | Class):
             return False
+        if isinstance(func, Import):  # of a module that was not read nothing is certain
+            return ".".join(filter(None, (func.module, func.name, *names[::-1]))) not in self.program.functions
         if not isinstance(func, Name):
             return True
         name = ".".join([func.name, *names[::-1]])

@@ -19,9 +19,14 @@ class Linker(Program):
     """The solver. Modules are added, ``graph.solve`` runs to the fixpoint, then the answers are read."""
 
     def __init__(
-        self, existing: dict[str, str], tracked: Callable[[str, Hierarchy], bool], *, closed: bool = False
+        self,
+        existing: dict[str, str],
+        tracked: Callable[[str, Hierarchy], bool],
+        *,
+        closed: bool = False,
+        merged: bool = False,
     ) -> None:
-        super().__init__(existing, tracked, fill, closed=closed)
+        super().__init__(existing, tracked, fill, closed=closed, merged=merged)
         self._derivations: Derivations | None = None
 
     def add(self, modules: Iterable[ModuleFacts]) -> None:

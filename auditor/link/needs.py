@@ -144,7 +144,10 @@ class _Search:
 
 
 def _carriers(linker: Linker) -> Needs:
-    """Names of fields, variables and functions that hold a tracked object, and of the tracked classes."""
+    """Names of fields, variables and functions that hold a tracked object, and of the tracked classes; of a merged
+    program none, for no file can put another object there."""
+    if linker.merged:
+        return NO_NEEDS
     fields = {
         name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)
     }

@@ -115,7 +115,8 @@ class Frame:
 class Program:
     """Functions, classes, frames, fields and variables; the constraint graph over them.
 
-    A *closed* program is read whole: nobody calls its functions but itself, and what it calls outside is named.
+    A *closed* program is read whole: nobody calls its functions but itself, and what it calls outside is named. In a
+    *merged* one all objects of a class are one, wherever they are made.
     ``calls`` are those that a place in the text makes (caller, value of the call), ``implicit`` those that the language
     makes (caller, callee), ``outside`` those of out-of-tree functions (caller, dotted name). ``subscripts``
     are the reads of a closed program by an index that is no literal where it stands: (container, index, result).
@@ -128,8 +129,10 @@ class Program:
         fill: Callable[[Frame], None],
         *,
         closed: bool,
+        merged: bool,
     ) -> None:
         self.closed = closed
+        self.merged = merged
         self.scopes = Scopes(existing)
         self.hierarchy = Hierarchy(self.scopes)
         self.graph = ConstraintGraph()

@@ -18,7 +18,7 @@ LEVELS = 3
 """Calls between the function that makes a pool and the outermost one whose tests count."""
 
 
-def tested(linker: Linker, is_accessor: Callable[[str], object]) -> Needs:
+def wanted_by_tests(linker: Linker, is_accessor: Callable[[str], object]) -> Needs:
     """The modules, classes and functions that conditions of tracked objects depend on."""
     makers, users = _makers(linker), _users(linker, is_accessor)
     search = _Tests(linker)

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from auditor.facts import Call, Param, Value, expression
 from auditor.link import Code, access_path
-from auditor.loading.effects import Effects, Streams, spot
+from auditor.loading.effects import Effects, spot
 from auditor.loading.naming import called, receiver, sources
+from auditor.loading.streams import Streams
 from auditor.loading.values import COPY, FENCE, RECORD, Lapse, Loader, Step
 from auditor.spec import EngineSpec, matcher
 
@@ -21,7 +22,7 @@ def launches(effects: Effects, spec: EngineSpec) -> Iterator[tuple[str, Step]]:
     is_launch = matcher(spec.launches)
     for name in sorted(effects.named):
         for code, block, index, one in effects.named[name] if is_launch(name) is not None else ():
-            stream = Streams(code, effects.kinds).at(block, index)
+            stream = Streams(code, effects.kinds, effects.linker).at(block, index)
             if stream:
                 what = f"{expression(code.facts, one.func, code.defined)} launches the forward pass on {stream}"
                 yield stream, Step(spot(code, one.at), what)

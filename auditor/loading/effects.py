@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from auditor.facts import NOTHING, At, Call, Enter, Exit, SetItem, Value, expression
-from auditor.link import Code, Linker, successors
+from auditor.facts import NOTHING, At, Call, SetItem, Value, expression
+from auditor.link import Code, Linker
 from auditor.loading.naming import (
     Kinds,
     attributes,
     called,
-    context,
     own_attribute,
     receiver,
 )
+from auditor.loading.streams import Streams
 from auditor.loading.values import COPY, FENCE, JOIN, RECORD, SIGNAL, Counter, Operation, Spot
 from auditor.spec import EngineSpec, matcher
 
@@ -69,7 +69,7 @@ class Effects:
 
     def operations(self, code: Code) -> tuple[Operation, ...]:
         """What a function does, in the order of its text."""
-        streams = Streams(code, self.kinds)
+        streams = Streams(code, self.kinds, self.linker)
         own = self._primitives.get(code.name, {})
         found = []
         for number, block in enumerate(code.facts.blocks):
@@ -104,13 +104,15 @@ class Effects:
         stream: str,
     ) -> Operation:
         value = one.dst if isinstance(one, Call) else NOTHING
-        given = [argument.value for argument in one.arguments] if isinstance(one, Call) else [one.base]
-        if isinstance(one, Call) and (on := receiver(code.defined, one)) != NOTHING:
-            given.append(on)
-        own = frozenset(name for part in given if (name := own_attribute(code, part)))
         text = expression(code.facts, value, code.defined) if value != NOTHING else _stored(code, one)
         named = self._named_stream(code, one) if isinstance(one, Call) else ""
-        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, own, named)
+        target = one.base if isinstance(one, SetItem) else receiver(code.defined, one)
+        about = self._about(code, target)
+        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, named, about)
+
+    def _about(self, code: Code, target: Value) -> str:
+        storage = (one.name for one in attributes(code.defined, target) if self._guarded(one.name) is not None)
+        return next(storage, "") or own_attribute(code, target)
 
     def _named_stream(self, code: Code, one: Call) -> str:
         """The stream that a record is told to use, or that a wait is made on."""
@@ -198,50 +200,6 @@ def _stored(code: Code, one: Call | SetItem) -> str:
     if not isinstance(one, SetItem):
         return ""
     return f"{expression(code.facts, one.base, code.defined)}[…] = …"
-
-
-class Streams:
-    """Which stream is current where in a function, as written; "" where it is that of the caller."""
-
-    def __init__(self, code: Code, kinds: Kinds) -> None:
-        self._code = code
-        self._kinds = kinds
-        self._at: dict[int, tuple[tuple[Value, str], ...]] = {0: ()}
-        todo = [0]
-        while todo:
-            number = todo.pop()
-            state = self._through(number, len(code.facts.blocks[number].instructions))
-            for target in successors(code.facts.blocks[number]):
-                if target not in self._at:
-                    self._at[target] = state
-                    todo.append(target)
-
-    def at(self, block: int, index: int) -> str:
-        state = self._through(block, index)
-        return state[-1][1] if state else ""
-
-    def _through(self, block: int, end: int) -> tuple[tuple[Value, str], ...]:
-        state = self._at.get(block, ())
-        for one in self._code.facts.blocks[block].instructions[:end]:
-            match one:
-                case Enter(manager=manager) if (text := self._entered(manager)) is not None:
-                    state = (*state, (manager, text))
-                case Exit(manager=manager):
-                    state = tuple(held for held in state if held[0] != manager)
-                case Call() if called(self._code.defined, one) == "set_stream" and one.arguments:
-                    text = expression(self._code.facts, one.arguments[0].value, self._code.defined)
-                    state = ((NOTHING, text), *(held for held in state if held[0] != NOTHING))
-        return state
-
-    def _entered(self, manager: Value) -> str | None:
-        stream = context(self._code.defined, manager)
-        if stream is not None:
-            return expression(self._code.facts, stream, self._code.defined)
-        for one in attributes(self._code.defined, manager):
-            known = self._kinds.contexts.get(one.name)
-            if known is not None:
-                return known
-        return None
 
 
 def calls_of(code: Code) -> Iterator[tuple[int, int, Call]]:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Value, expression
 from auditor.link import Code
-from auditor.loading.effects import Effects, Streams, calls_of, spot
+from auditor.loading.effects import Effects, calls_of, spot
 from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
+from auditor.loading.streams import Streams
 from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
 
 _DEEPEST = 3
@@ -69,7 +70,7 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
 
 def _into_new(effects: Effects, code: Code, copy: Operation) -> bool:
     """Whether memory was allocated on the stream of the copy itself before it: nothing else can be using that."""
-    streams = Streams(code, effects.kinds)
+    streams = Streams(code, effects.kinds, effects.linker)
     return any(
         called(code.defined, one) in _ALLOCATES
         and streams.at(number, index) == copy.stream
@@ -92,7 +93,7 @@ def stream_of(code: Code, loader: Loader, copy: Operation) -> str:
 def _itself(way: _Way, copy: Operation, stream: str) -> Lapse:
     return Lapse(
         where=copy.spot,
-        subject=min(copy.own, default=""),
+        subject=copy.about,
         steps=way.steps,
         message=f"enqueues copies on {stream}, which waits for nothing that the compute stream has in flight",
         missing=f"{stream} waiting for the compute stream, or for an event recorded on it, before the copies",

@@ -178,3 +178,12 @@ def _made(code: Code, value: Value) -> str:
         else:
             break
     return called(code.defined, one) if isinstance(one, Call) else ""
+
+
+def parameters(callee: Code, call: Call) -> dict[str, Value]:
+    """Parameter → the value that a call gives for it."""
+    names = [one.name for one in callee.facts.params if one.kind in ("pos", "posonly")][1 if callee.is_method else 0 :]
+    positional = [one.value for one in call.arguments if one.kind == "pos"]
+    return dict(zip(names, positional, strict=False)) | {
+        one.name: one.value for one in call.arguments if one.kind == "key"
+    }

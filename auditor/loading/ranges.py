@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.facts import Attr, Call, Item, Name, Op, Param, Value, expression
 from auditor.link import Code
 from auditor.loading.effects import Effects, calls_of, spot
-from auditor.loading.naming import called, receiver, sources
+from auditor.loading.naming import called, parameters, receiver, sources
 from auditor.loading.values import Lapse, Step
 
 _DEEPEST = 3
@@ -66,7 +66,7 @@ def _bounded(effects: Effects, code: Code, call: Call, bound: Value, maps: froze
         callee = effects.linker.codes.get(name)
         if callee is None:
             continue
-        given = _parameters(callee, call)
+        given = parameters(callee, call)
         bounds = {parameter for parameter, value in given.items() if bound in sources(code.defined, value)}
         looked_up = {parameter for parameter, value in given.items() if value in maps}
         if not bounds or not looked_up:
@@ -85,15 +85,6 @@ def _further(effects: Effects, code: Code, bounds: set[str], maps: set[str], dep
             if found is not None:
                 return found
     return None
-
-
-def _parameters(callee: Code, call: Call) -> dict[str, Value]:
-    """Parameter → the value that a call gives for it."""
-    names = [one.name for one in callee.facts.params if one.kind in ("pos", "posonly")][1 if callee.is_method else 0 :]
-    positional = [one.value for one in call.arguments if one.kind == "pos"]
-    return dict(zip(names, positional, strict=False)) | {
-        one.name: one.value for one in call.arguments if one.kind == "key"
-    }
 
 
 def _compared(effects: Effects, callee: Code, bounds: set[str], maps: set[str]) -> Step | None:

@@ -38,7 +38,7 @@ def _after(code: Code, signal: Operation, copy: Operation) -> Lapse | None:
         if path(code, signal.at, copy.at, again) is not None:
             return Lapse(
                 where=signal.spot,
-                subject=_subject(copy),
+                subject=copy.about,
                 steps=(
                     Step(signal.spot, f"{signal.text} says that the layer has arrived"),
                     Step(copy.spot, f"{copy.text} copies of the same layer afterwards"),
@@ -64,7 +64,7 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
         note = f"; {elsewhere.text} (line {elsewhere.spot.line}) is on another path" if elsewhere is not None else ""
         return Lapse(
             where=signal.spot,
-            subject=_subject(copy),
+            subject=copy.about,
             steps=(
                 Step(copy.spot, f"{copy.text} enqueues the copy and returns"),
                 Step(signal.spot, f"{signal.text} tells the waiting thread that the layer is there"),
@@ -81,7 +81,7 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
     other = signal.stream or "the stream of the caller"
     return Lapse(
         where=signal.spot,
-        subject=_subject(copy),
+        subject=copy.about,
         steps=(
             Step(copy.spot, f"{copy.text} copies on {copy.stream}"),
             Step(signal.spot, f"{signal.text} records the event on {other}"),
@@ -89,10 +89,6 @@ def _unjoined(code: Code, loader: Loader, signal: Operation, copy: Operation, co
         message=f"records the signal of a layer on {other}, while its copies run on {copy.stream}",
         missing=f"the record on {copy.stream}, or a wait for it first",
     )
-
-
-def _subject(copy: Operation) -> str:
-    return min(copy.own, default="")
 
 
 def _arguments(code: Code, one: Operation) -> list[Value]:

@@ -42,8 +42,8 @@ class Operation:
     """An instruction that does something to streams or storage, itself or through what it calls.
 
     ``block`` and ``index`` are where it stands, ``value`` is that of the call (NOTHING for a store). ``stream`` is the
-    current stream there, as written; "" where it is that of the caller. ``own`` are the attributes of ``self`` that it
-    is called on or given. ``on`` is the stream that it names itself.
+    current stream there, as written; "" where it is that of the caller. ``on`` is the stream that it names itself,
+    ``about`` the storage that it writes, or the attribute of ``self`` that it is called on.
     """
 
     kinds: frozenset[str]
@@ -54,8 +54,8 @@ class Operation:
     value: Value
     callees: tuple[str, ...]
     stream: str
-    own: frozenset[str]
     on: str = ""
+    about: str = ""
 
     @property
     def at(self) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Protocol
 
+from auditor.render import clean
 from auditor.review import wording
 from auditor.review.artifact import Artifact
 from auditor.review.policy import Policy
@@ -59,4 +60,4 @@ def _annotations(artifact: Artifact, places: Mapping[str, str]) -> Iterator[Anno
     told = [one for one in artifact.introduced if one.status == "new" and places.get(one.fingerprint, "here") == "here"]
     for one in told[:MOST]:
         title, message = wording.annotation(one)
-        yield Annotation(one.path, max(1, one.line), _LEVELS[one.severity], title, message)
+        yield Annotation(clean(one.path), max(1, one.line), _LEVELS[one.severity], title, message)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from auditor.render import sentence
 from auditor.review.artifact import Artifact, Gone, Introduced
 from auditor.triage import (
+    PROOF_LOST,
     Baseline,
     Change,
     Report,
@@ -90,7 +91,9 @@ def _introduced(one: ReportedFinding, lost: dict[str, tuple[Step, ...]]) -> Intr
         buffer=one.buffer,
         status=one.status,
         justification=one.justification,
-        witness=one.witness or one.related,
+        witness=one.witness
+        if one.witness or one.check == PROOF_LOST
+        else one.related,  # those of a proof are of the base
         gates=tuple({(step.path, step.line): step for step in reversed(gates)}.values())[::-1],
         hints=one.hints,
         fix=one.fix,

@@ -154,9 +154,9 @@ class Client:
                 if not reads:
                     raise Uncertain(failed) from None
             else:
-                if answer.status < 300:
-                    return answer
                 wait = self._limited(answer, attempt)
+                if wait is None and answer.status < 300:
+                    return answer
                 if wait is not None:
                     self._wait(wait, what)
                     continue
@@ -189,14 +189,14 @@ class Client:
 
     def _limited(self, answer: Answer, attempt: int) -> float | None:
         """Seconds to wait where the answer is a limit, else None."""
-        if answer.status not in (403, 429):
+        if not (answer.status in (403, 429) or (answer.status == 200 and _limited_query(answer))):
             return None
         if (after := answer.headers.get("retry-after", "")).isdigit():
             return float(after)
         if answer.headers.get("x-ratelimit-remaining") == "0":
             reset = answer.headers.get("x-ratelimit-reset", "")
             return max(1.0, float(reset) - self.clock.now() + 1) if reset.isdigit() else SECONDARY
-        if answer.status == 429 or "rate limit" in _message(answer).lower():
+        if answer.status in (200, 429) or "rate limit" in _message(answer).lower():
             return SECONDARY * 2.0 ** (attempt - 1)
         return None
 
@@ -214,6 +214,15 @@ class Client:
 
     def _masked(self, text: str) -> str:
         return text.replace(self.token, "***") if self.token else text
+
+
+def _limited_query(answer: Answer) -> bool:
+    """Whether GraphQL refused for a limit, which it does in an answer that looks like a success."""
+    if b"RATE_LIMITED" not in answer.content:
+        return False
+    document = answer.json()
+    errors = document.get("errors") if isinstance(document, dict) else None
+    return any(isinstance(one, dict) and one.get("type") == "RATE_LIMITED" for one in errors or ())
 
 
 def _refusal(answer: Answer, *, reads: bool) -> type[HostError]:

@@ -86,6 +86,7 @@ class Revisions:
     top: Path
     _scratch: TemporaryDirectory[str] | None = None
     _written: dict[str, Path] = field(default_factory=dict)
+    _listed: dict[str, tuple[_Blob, ...]] = field(default_factory=dict)
 
     @classmethod
     def around(cls, folder: Path) -> Revisions:
@@ -179,8 +180,13 @@ class Revisions:
             raise UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}") from error
         return folder
 
-    def _blobs(self, revision: str) -> Iterator[_Blob]:
-        """The files of a tree that matter, without those that could land elsewhere."""
+    def _blobs(self, revision: str) -> tuple[_Blob, ...]:
+        """The files of a tree that matter, without those that could land elsewhere; listed once."""
+        if revision not in self._listed:
+            self._listed[revision] = tuple(self._list(revision))
+        return self._listed[revision]
+
+    def _list(self, revision: str) -> Iterator[_Blob]:
         if revision == INDEX:
             listed = run_git(str(self.top), "ls-files", "-s", "-z", index=True)
         else:

@@ -54,7 +54,7 @@ def seeds(spec: EngineSpec) -> frozenset[str]:
     """List the literal identifiers that make a file worth a look: gates, counters, arming calls, pools, graphs."""
     calls = {name for gate in spec.gates for name in (gate.method, gate.counter)} | {arm.method for arm in spec.arming}
     calls |= {spec.connectors.wait, spec.connectors.offer} - {""}
-    pools = {pattern for group in spec.pools for pattern in group.patterns}
+    pools = {pattern for group in _asked_pools(spec) for pattern in group.patterns}
     return frozenset(calls | set(spec.graphs.classes) | {pool for pool in pools if not _is_wild(pool)})
 
 
@@ -75,8 +75,13 @@ def needles(spec: EngineSpec) -> tuple[bytes, ...]:
 
 
 def _seed_patterns(spec: EngineSpec) -> frozenset[str]:
-    groups = (*spec.accessors, *spec.buffers, *spec.pools, *spec.transfers)
+    groups = (*spec.accessors, *spec.buffers, *_asked_pools(spec), *spec.transfers)
     return seeds(spec).union(*(group.patterns for group in groups))
+
+
+def _asked_pools(spec: EngineSpec) -> tuple[Names, ...]:
+    """The pools, unless each object is a layer: then one stands for all, and who builds them does not matter."""
+    return () if spec.connectors.wait else spec.pools
 
 
 def _identifiers(patterns: Iterable[str]) -> str:

@@ -158,6 +158,9 @@ class _Program:
         why = "the wait and the read are in no function together"
         for depth, gate in enumerate(one.wait):
             for place, step in enumerate(one.read):
+                if step == gate and self._decorates(one.wait[depth + 1 :], one.read[place + 1 :]):
+                    untested.append(f"that the decorator waits before it runs {one.read[place + 1].function}")
+                    return
                 if step.function == gate.function and step != gate:
                     if self._before(one, gate, place):
                         if self._covered(one, depth, place, untested):
@@ -166,6 +169,13 @@ class _Program:
                     else:
                         why = f"{step} can be reached without coming by {gate}"
         yield why
+
+    def _decorates(self, wrapper: Sequence[Step], wrapped: Sequence[Step]) -> bool:
+        """Whether the function of the first step of the one is what a decorator made of that of the other."""
+        if not wrapper or not wrapped:
+            return False
+        decorators = {name.rpartition(".")[2] for name in self._facts[wrapped[0].function].decorators}
+        return self._facts[wrapper[0].function].scope.rpartition(".")[2] in decorators
 
     def _before(self, one: Certificate, gate: Step, place: int) -> bool:
         """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
@@ -184,6 +194,10 @@ class _Program:
         return not any(self._reached(gate, above, (block, index + 1), goals) for block, index in round_it)
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
+        last = one.wait[-1]
+        if any(self._called(last, call) in self._words.own for call in self.function(last).calls(last)):
+            untested.append(f"that the storage read at {one.read[-1]} is of the layer at hand")
+            return True
         waited = self._carried(one.wait[depth:], self._waited(one.wait[-1]))
         read = self._carried(one.read[place:], self._read(one.read[-1]))
         if not waited or not read:

@@ -75,6 +75,10 @@ class Function:
     def text(self, value: Value) -> str:
         return expression(self.facts, value, self.defined)
 
+    def names(self, value: Value) -> frozenset[str]:
+        """The names of a value: of a local variable, and of what it was read from."""
+        return frozenset({self.facts.names.get(value, ""), getattr(self.defined.get(value), "name", "")}) - {""}
+
     def returns(self) -> frozenset[Point]:
         return frozenset(
             (number, len(block.instructions))
@@ -116,8 +120,8 @@ def _targets(block: Block, cut: Cut) -> Iterator[int]:
 
 
 def nothing_to_wait_for(function: Function, owners: Collection[str], given: Collection[str], words: Vocabulary) -> Cut:
-    """The branches that say that the counter of one of ``owners`` (expressions) is not set or has no load in flight, or
-    that one of the parameters ``given`` was not passed."""
+    """The branches that say that the counter of one of ``owners`` (expressions) is not set or has no load in flight,
+    that one of the parameters ``given`` was not passed, or that nothing loads at all."""
 
     def is_counter(value: Value) -> bool:
         one = function.defined.get(value)
@@ -132,7 +136,8 @@ def nothing_to_wait_for(function: Function, owners: Collection[str], given: Coll
             case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, right)):
                 null = function.defined.get(right)
                 is_null_test = isinstance(null, Const) and null.value is None
-                return is_null_test and side == (operator in ("is", "==")) and is_counter(left)
+                is_null = is_null_test and side == (operator in ("is", "=="))
+                return is_null and (is_counter(left) or not words.idle.isdisjoint(function.names(left)))
             case Op(operator=operator, operands=(left, right)):
                 asked, number = function.defined.get(left), function.defined.get(right)
                 if side or not isinstance(asked, Attr) or not isinstance(number, Const):
@@ -140,6 +145,8 @@ def nothing_to_wait_for(function: Function, owners: Collection[str], given: Coll
                 return (asked.name, operator, number.value) in words.in_flight and is_counter(asked.base)
             case Attr():
                 return not side and is_counter(test)
+            case Call(func=func):
+                return not side and not words.absent.isdisjoint(function.names(func))
         return False
 
     return cut

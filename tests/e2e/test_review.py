@@ -278,6 +278,17 @@ def test_what_could_not_be_published_is_kept_and_resumed(hub):
     assert "nothing for" in hub.publish("--resume").stderr
 
 
+def test_what_has_no_pull_request_any_more_leaves_the_outbox(hub):
+    hub.collect()
+    hub.double.faults += [Fault("GET", "/commits/.*/pulls$", "before", 502)] * 50
+    assert hub.publish().exit == 2
+    hub.double.faults.clear()
+    hub.double.state = "closed"
+    done = hub.publish("--resume")
+    assert (done.exit, hub.double.writes) == (0, 0)
+    assert list((hub.trusted / ".bufgate/outbox").iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

@@ -176,14 +176,8 @@ def test_options_reach_the_spine(run: Run) -> None:
     assert (options.assumptions, options.timing) == (False, False)
     run("check", calls=calls)
     made = calls[1][1]
-    assert made == replace(
-        fake.Options(),
-        progress=made.progress,
-        cache=cache_home(),
-        remark=made.remark,
-        detail=made.detail,
-        today=made.today,
-    )
+    told = {name: getattr(made, name) for name in ("progress", "remark", "detail", "today")}
+    assert made == replace(fake.Options(), cache=cache_home(), **told)
     run("check", "--no-cache", calls=calls)
     assert calls[2][1].cache is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from auditor.facts import Attr
 from auditor.link import Linker, Needs, link_on_demand
+from auditor.link.tested import wanted_by_tests
 from tests.unit.link.programs import facts, link, probe, short
 
 POOL = "class KPool:\n    def get_k(self): return 1\n"
@@ -92,6 +93,53 @@ def test_a_method_that_two_places_define_tells_nothing() -> None:
         receivers("class CPool:\n    def get_b(self): pass\nCPool()\ndef f(meta):\n    meta.pool.get_b()", "get_b")
         == set()
     )
+
+
+TESTED = {
+    "m": """
+from platforms import is_fast
+from readers import use
+
+class APool:
+    def get_a(self): pass
+
+def build():
+    if is_fast():
+        return APool()
+    return None
+
+class Reader:
+    def __init__(self, pool):
+        self.pool = pool
+    def read(self):
+        self.pool.get_a()
+
+Reader(build())
+"""
+}
+
+
+def test_what_tests_ask_is_needed() -> None:
+    """The module of a function that a branch on the way to a pool calls, and whoever builds a reader."""
+    modules = [facts("m", TESTED["m"])]
+    linker = Linker(
+        {"m": "m.py", "platforms": "platforms.py", "readers": "readers.py"}, lambda cls, _: cls.endswith("Pool")
+    )
+    linker.add(modules)
+    linker.graph.solve()
+    found = wanted_by_tests(linker, lambda name: name.startswith("get_"))
+    assert found.modules == {"platforms"}
+    assert found.classes == {"Reader"}
+
+
+def test_a_function_that_no_test_asks_is_not_needed() -> None:
+    source = TESTED["m"].replace(
+        "if is_fast():\n        return APool()\n    return None", "is_fast()\n    return APool()"
+    )
+    linker = Linker({"m": "m.py", "platforms": "platforms.py"}, lambda cls, _: cls.endswith("Pool"))
+    linker.add([facts("m", source)])
+    linker.graph.solve()
+    assert wanted_by_tests(linker, lambda name: name.startswith("get_")).modules == frozenset()
 
 
 def test_what_super_leads_to_is_found_when_the_base_is_read_later() -> None:

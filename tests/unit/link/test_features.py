@@ -249,6 +249,14 @@ FEATURES = {
         "class H:\n    def __init__(self, p, q):\n        self.p: APool = p\n        self.p = q\nprobe(H(APool(), CPool()).p)",
         {"APool", "CPool"},
     ),
+    "handed back": ("def f(p):\n    return p\nf(BPool())\nprobe(f(APool()))", {"APool"}),
+    "handed back by name": ("def f(*, d):\n    return d\nf(d=BPool())\nprobe(f(d=APool()))", {"APool"}),
+    "handed back class": ("def f(kind, default):\n    found = lookup(kind)\n    if found is None:\n        return default\n    return found\nf(1, BPool)\nprobe(f(2, APool)())", {"APool"}),
+    "handed back where paths join": ("def f(p, q):\n    r = p\n    if q:\n        r = BPool()\n    return r\nf(CPool(), 1)\nprobe(f(APool(), 1))", {"APool", "BPool"}),
+    "handed back if it fits": ("def f(p):\n    if isinstance(p, APool):\n        return p\n    return None\nf(CPool())\nprobe(f(APool()) or f(BPool()))", {"APool"}),
+    "handed back by a method": ("class H:\n    def f(self, p):\n        return p\nH().f(BPool())\nprobe(H().f(APool()))", {"APool"}),
+    "handed back what is not given": ("def f(p=APool()):\n    return p\nf(BPool())\nprobe(f())", {"APool", "BPool"}),
+    "handed back from stars": ("def f(p):\n    return p\nf(BPool())\nprobe(f(*[APool()]))", {"APool", "BPool"}),
     "outside class": ("import vendor\nc = APool\nif cond:\n    c = vendor.Pool\nprobe(c())", {"APool", "outside vendor.Pool"}),
     "plugin hook": ("import vendor\nc = APool\nif cond:\n    c = vendor.pool_class()\nprobe(c())", {"APool", "outside vendor.pool_class()"}),
 }  # fmt: skip
@@ -258,3 +266,11 @@ FEATURES = {
 def test_feature(feature: str) -> None:
     body, expected = FEATURES[feature]
     assert probe(link(CLASSES + body)) == expected
+
+
+def test_a_decorator_that_is_imported_from_the_tree_gives_what_it_returns() -> None:
+    wraps = "def wraps(f):\n    def wrapper():\n        return f()\n    return wrapper\n"
+    use = (
+        "from d import wraps\nimport vendor\n@wraps\ndef f(): pass\n@vendor.traced\ndef g(): pass\nprobe(f)\nprobe(g)\n"
+    )
+    assert probe(link({"d": wraps, "m": use})) == {"function wrapper", "function g"}

@@ -157,3 +157,12 @@ def test_relevant_problems_of_the_head_make_it_incomplete_those_of_the_base_are_
     made = artifact_of(AFTER, AFTER, base="b" * 40, head="a" * 40)
     assert made.problems == (f"{sample.INDEXER}:12: syntax error: the rest of the file was not read",)
     assert "could not be read: 1" in made.coverage
+
+
+def test_a_lost_proof_names_the_gates_that_it_had_by_their_places_in_the_base() -> None:
+    gated, *others = AFTER.sites
+    undecided = replace(gated, verdict="unknown", bindings=(sample.UNKNOWN,))
+    made = artifact_of(AFTER, replace(AFTER, sites=(undecided, *others)), base="b" * 40, head="a" * 40)
+    (lost,) = made.introduced
+    assert (lost.check, lost.witness) == ("proof-lost", ())
+    assert [(step.path, step.line) for step in lost.gates] == [(sample.GATE.path, sample.GATE.line)]

@@ -110,6 +110,14 @@ def test_the_secondary_limit_doubles(hub):
     assert limited(hub, {}, 429) == [60.0, 120.0]
 
 
+def test_graphql_says_in_a_success_that_it_is_limited(hub):
+    body = {"errors": [{"type": "RATE_LIMITED", "message": "API rate limit exceeded"}]}
+    hub.double.faults.append(Fault("POST", "/graphql", "before", 200, {}, body))
+    hub.double.say("RATE_LIMITED")
+    hub.host().read()
+    assert hub.time.slept == [60.0], "and what people write is no limit"
+
+
 def test_a_limit_that_is_too_long_ends_the_run(hub):
     fault(hub, 403, {"Retry-After": "3600"})
     with pytest.raises(HostError, match="--max-wait is 900 s"):

@@ -132,6 +132,12 @@ def test_the_worst_get_the_comments_and_all_are_in_the_summary(hub):
     assert hub.publish(told, Policy(cap=30)).writes == 0
 
 
+def test_a_path_that_is_no_text_is_shown(hub):
+    """Paths are bytes; a host takes text."""
+    hub.publish(artifact(finding(path="engine/\udcff.py", line=3, witness=(), gates=())))
+    assert hub.double.checks[0].annotations[0]["path"] == "engine/\\udcff.py"
+
+
 def test_more_annotations_than_one_request_takes(hub):
     told = artifact(*(finding(number, path=FAR, line=number, witness=(), gates=()) for number in range(1, 121)))
     hub.publish(told)

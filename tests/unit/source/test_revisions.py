@@ -132,10 +132,13 @@ def test_same_python(repository: Path) -> None:
         assert revisions.same_python(two, INDEX)
         assert not revisions.same_python(one, INDEX)
         assert not revisions.same_python(None, INDEX)
-        (repository / "data.bin").write_text("changed")
-        git(repository, "add", ".")
+    (repository / "data.bin").write_text("changed")
+    git(repository, "add", ".")
+    with Revisions.around(repository) as revisions:
         assert revisions.same_python(two, INDEX)
         git(repository, "rm", "-q", "pkg/b.py")
+        assert revisions.same_python(two, INDEX), "what was listed once holds for the run"
+    with Revisions.around(repository) as revisions:
         assert not revisions.same_python(two, INDEX)
 
 
@@ -194,3 +197,72 @@ def test_an_object_that_is_not_there(repository: Path) -> None:
     commit = git(repository, "commit-tree", odd, "-m", "odd")
     with Revisions.around(repository) as revisions, pytest.raises(UnknownRevision, match="has no object 1111"):
         revisions.unpack(commit)
+
+
+def test_one_file_of_a_revision_and_its_diff(repository: Path) -> None:
+    revisions = Revisions.around(repository)
+    assert revisions.text("HEAD~1", "pkg/a.py") == "x = 1\n"
+    assert revisions.text("HEAD~1", "pkg/b.py") is None
+    patch = revisions.patch("HEAD~1", "HEAD", "pkg/a.py")
+    assert patch is not None
+    assert patch.endswith("@@ -1 +1 @@\n-x = 1\n+x = 2\n")
+    assert revisions.patch("HEAD~1", "HEAD", "data.bin") is None
+    assert revisions.patch("HEAD~1", "HEAD", "a\0b") is None
+    assert revisions.patch("0" * 40, "HEAD", "pkg/a.py") is None
+
+
+def test_a_diff_runs_nothing_that_the_repository_names(repository: Path, tmp_path: Path) -> None:
+    """Neither an external diff nor a text conversion, both of which are programs."""
+    git(repository, "config", "diff.external", f"touch {tmp_path / 'ran'}; :")
+    git(repository, "config", "diff.python.textconv", f"touch {tmp_path / 'ran'}; cat")
+    (repository / ".git/info/attributes").write_text("*.py diff=python\n")
+    assert "+x = 2" in str(Revisions.around(repository).patch("HEAD~1", "HEAD", "pkg/a.py"))
+    assert not (tmp_path / "ran").exists()
+
+
+# ---------------------------------------------------------------- before it is unpacked
+
+
+def test_a_snapshot_names_the_files_of_the_unpacked_tree(repository: Path) -> None:
+    with Revisions.around(repository) as revisions:
+        one = revisions.snapshot("HEAD", Path(), "")
+        assert one is not None
+        tree = open_tree([revisions.unpack("HEAD")])
+        assert set(tree.files) <= set(one.names())
+        assert one.contents(tree.files) == {path: tree.read(path) for path in tree.files}
+        path = tree.files[0]
+        assert one.lines(path) == tree.lines(path)
+
+
+def test_names_are_below_the_folder_that_is_audited(repository: Path) -> None:
+    with Revisions.around(repository) as revisions:
+        one = revisions.snapshot("HEAD", Path("pkg"), "")
+        assert one is not None
+        assert "b.py" in one.names()
+        assert not [name for name in one.names() if name.startswith("pkg/")]
+
+
+def test_the_shape_depends_on_files_and_frame_and_not_on_contents(repository: Path) -> None:
+    def shape(frame: str = "", below: str = "") -> str:
+        with Revisions.around(repository) as revisions:
+            one = revisions.snapshot(INDEX, Path(below), frame)
+            assert one is not None
+            return one.shape()
+
+    before = shape()
+    assert shape("other") != before
+    assert shape(below="pkg") != before
+    (repository / "pkg" / "b.py").write_text("changed = 1\n")
+    git(repository, "add", ".")
+    assert shape() == before
+    (repository / "pkg" / "new.py").write_text("")
+    git(repository, "add", ".")
+    assert shape() != before
+
+
+def test_a_tree_with_links_has_no_snapshot(repository: Path) -> None:
+    """A link makes one blob the content of two files."""
+    (repository / "pkg" / "linked.py").symlink_to("b.py")
+    git(repository, "add", ".")
+    with Revisions.around(repository) as revisions:
+        assert revisions.snapshot(INDEX, Path(), "") is None

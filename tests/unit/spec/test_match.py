@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from auditor.spec import Connectors, Graphs, Names, load_pack, matches, needles, seed_pattern, seeds
 
-PACK = load_pack(Path(__file__).parent / "example.toml")
-CONNECTORS = {"wait_for_blocks", "offer_blocks"}
+CONNECTED = load_pack(Path(__file__).parent / "example.toml")
+PACK = replace(CONNECTED, connectors=Connectors((), "", "", "", (), (), ""))
 GROUPS = (Names(("get_*_buffer", "take?"), "first"), Names(("get_*", "[ab]_pool", "*Pool"), "second"))
 
 LETTERS = "ab_1é"
@@ -46,8 +46,13 @@ def test_no_groups_match_nothing():
     assert matches("anything", ()) is None
 
 
-def test_seeds_are_the_literal_names_of_gates_counters_arming_pools_graphs_and_connectors():
-    assert seeds(PACK) == {"wait_until", "layer_counter", "register_counter", "BlockPool", "DeviceGraph"} | CONNECTORS
+def test_seeds_are_the_literal_names_of_gates_counters_arming_pools_and_graphs():
+    assert seeds(PACK) == {"wait_until", "layer_counter", "register_counter", "BlockPool", "DeviceGraph"}
+
+
+def test_where_each_object_is_a_layer_its_class_makes_no_file_worth_a_look():
+    assert seeds(CONNECTED) == (seeds(PACK) - {"BlockPool"}) | {"wait_for_blocks", "offer_blocks"}
+    assert seed_pattern(CONNECTED).findall(b"BlockPool wait_for_blocks") == [b"wait_for_blocks"]
 
 
 def test_the_scan_finds_whole_identifiers_only():
@@ -74,13 +79,12 @@ def test_what_the_scan_finds_holds_a_needle(patterns, identifier):
 def test_needles_that_hold_another_are_left_out():
     pack = replace(PACK, buffers=(Names(("k_buffer", "block_buffer", "take[12]_*_x"), "w"),))
     expected = {b"BlockPool", b"IndexPool", b"buffer", b"gather_index", b"register_counter", b"take", b"wait_until"}
-    words = {b"layer_counter", b"DeviceGraph", b"copy_blocks"} | {one.encode() for one in CONNECTORS}
-    assert set(needles(pack)) == expected | words
+    assert set(needles(pack)) == expected | {b"layer_counter", b"DeviceGraph", b"copy_blocks"}
 
 
 def test_a_pack_without_names_finds_nothing():
     bare = replace(PACK, accessors=(), buffers=(), pools=(), transfers=(), gates=(), arming=())
-    bare = replace(bare, graphs=Graphs((), "", (), ""), connectors=Connectors((), "", "", "", (), (), ""))
+    bare = replace(bare, graphs=Graphs((), "", (), ""))
     assert seed_pattern(bare).search(b"anything at all") is None
 
 

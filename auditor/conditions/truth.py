@@ -21,7 +21,7 @@ MAX_ALTERNATIVES = 2
 """A field whose truth has more ways than these counts as a condition of its own."""
 
 
-class Tests:
+class Truth:
     """Formulas of truth values. ``meant`` turns a subject and a value into those that a rule pack gives for them."""
 
     def __init__(self, origins: Origins, subjects: Subjects, meant: Callable[[str, str], tuple[str, str]]) -> None:
