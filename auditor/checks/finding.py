@@ -112,7 +112,7 @@ class Finding:
     witness: tuple[Hop, ...]
     near: tuple[Near, ...]
     hints: tuple[str, ...]
-    remedy: Remedy | str = ""
+    remedy: Remedy | str = "one more wait does not mend it"
     classes: tuple[str, ...] = ()
     sites: tuple[tuple[str, int, int, str], ...] = ()
     mode: str = EAGER

@@ -14,5 +14,9 @@ def applies(case: Case) -> str | None:
 
 
 CHECK = Check(
-    "wrong-stream-gate", "error", "The gate is on one stream, the kernel that reads on another, unordered.", applies
+    "wrong-stream-gate",
+    "error",
+    "The gate is on one stream, the kernel that reads on another, unordered.",
+    applies,
+    unmended="there is a wait already: it has to be made on the stream that reads",
 )

@@ -36,6 +36,10 @@ class Function:
         first, last = self._positions[node]
         return first <= line + 1 + self._shift <= last
 
+    def first(self, node: cst.CSTNode) -> int:
+        """The line that a node of the function begins on, counted from the function's first as 0."""
+        return self._positions[node][0] - 1 - self._shift
+
     def around(self, line: int) -> Iterator[tuple[cst.IndentedBlock, cst.BaseStatement]]:
         """The statements that a line (from 0) lies in, outermost first, each with its block."""
         block: cst.CSTNode = self.node.body

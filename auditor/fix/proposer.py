@@ -26,7 +26,7 @@ class Proposer:
             return "the function could not be parsed by itself"
         where = _start(function) if remedy.at_start else None
         if where is None and remedy.here:
-            where = _before(function, remedy.line - remedy.extent.start)
+            where = _before(function, remedy.line - remedy.extent.start, remedy.after - remedy.extent.start)
         if where is None:
             return "no place in the function has both the object and the layer under a name that is not assigned again"
         for waiting, statement in self._idioms(remedy):
@@ -66,14 +66,16 @@ def _start(function: Function) -> Where:
     return function.node.body, head
 
 
-def _before(function: Function, line: int) -> Where | None:
-    """Before the innermost statement on a line of its own."""
+def _before(function: Function, line: int, after: int) -> Where | None:
+    """Before the innermost statement on a line of its own, if it begins below the line ``after``."""
     found = list(function.around(line))
     if not function.body:
         return function.node.body, 0
     if not found:
         return None
     block, statement = found[-1]
+    if function.first(statement) <= after:
+        return None  # a name that the gate needs is given a value in this very statement
     return block, list(block.body).index(statement)
 
 

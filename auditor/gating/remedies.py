@@ -7,7 +7,7 @@ needs to know nothing of layers and objects. What cannot be expressed is refused
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from auditor.callgraph import CallGraph
 from auditor.facts import NOTHING, Attr, Bind, Call, Const, Delete, Param, Phi, Return, SetAttr, SetItem, Value
@@ -43,8 +43,8 @@ class Waiting:
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """``receiver`` should wait for ``layer`` ("": no expression here names it) before ``line`` of the function.
-    ``at_start``: both expressions mean the same at the start of the function; ``here``: they do at the line.
-    ``waits``: how methods of the receiver's class do it, the nearest first."""
+    ``at_start``: both expressions mean the same at the start of the function; ``here``: they do at the line, and below
+    line ``after``. ``waits``: how methods of the receiver's class do it, the nearest first."""
 
     extent: Extent
     line: int
@@ -52,16 +52,18 @@ class Remedy:
     layer: str
     at_start: bool
     here: bool
+    after: int
     waits: tuple[Waiting, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """An expression as text of a function, and where it means the same."""
+    """An expression as text of a function, and where it means the same: ``here`` only below line ``after``."""
 
     text: str
     at_start: bool
     here: bool
+    after: int = 0
 
 
 class Remedies:
@@ -105,6 +107,7 @@ class Remedies:
             layer.text,
             inside and receiver.at_start and layer.at_start,
             receiver.here and layer.here,
+            max(receiver.after, layer.after),
             waits,
         )
 
@@ -134,7 +137,7 @@ class Remedies:
         return "no object that has a counter has a name in this function"
 
     def _is_armed(self, one: Instance) -> bool:
-        return self._linker.context_of(one) is not None and self._armed.state(one).kind == "armed"
+        return self._linker.context_of(one) and self._armed.state(one).kind == "armed"
 
     # ------------------------------------------------------------ which layer
 
@@ -148,7 +151,7 @@ class Remedies:
         made = _written(code, path) if path is not None else None
         if made is None or not bare.constant:
             return made
-        return _Written(f"{made.text} + {bare.constant}", made.at_start, made.here)
+        return replace(made, text=f"{made.text} + {bare.constant}")
 
     # ------------------------------------------------------------ how others wait
 
@@ -200,10 +203,11 @@ def _written(code: Code, path: Path) -> _Written | None:
     """A path as text: that of a parameter, a module's name or a local variable that is assigned once."""
     names = code.facts.names
     if path.root.startswith("%"):
-        root = names.get(int(path.root[1:])) if path.root[1:].isdigit() else None
-        if root is None or sum(name == root for name in names.values()) > 1:
+        value = int(path.root[1:]) if path.root[1:].isdigit() else NOTHING
+        root, at = names.get(value), getattr(code.defined.get(value), "at", None)
+        if root is None or at is None or sum(name == root for name in names.values()) > 1:
             return None
-        return _Written(".".join((root, *path.names)), False, True)
+        return _Written(".".join((root, *path.names)), False, True, at.line)
     root = path.root.removeprefix(":")
     if not root.isidentifier():
         return None

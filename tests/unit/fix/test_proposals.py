@@ -302,6 +302,14 @@ def test_a_gate_that_needs_another_change_is_refused() -> None:
     assert refused(pool(WAIT, late)) == "there is a wait already: it has to stand before the read"
 
 
+def test_a_name_of_the_same_statement_is_refused() -> None:
+    """A comprehension gives its variable a value where no statement fits in."""
+    code = "def serve(q):\n    pool = KeyPool(4)\n    Controller(pool)\n    return sum([pool.k_buffer[layer].sum() for layer in range(4)])\n"
+    told = [one for one in reported(pool(WAIT, GATED, code=code)) if one.severity != "note"]
+    assert [one.fix for one in told] == [None]
+    assert told[0].unfixed.startswith("no place in the function has both the object and the layer")
+
+
 def test_a_lambda_is_refused() -> None:
     code = "def serve(layer_id, q):\n    pool = KeyPool(4)\n    Controller(pool)\n    read = lambda: q @ pool.k_buffer[layer_id]\n    return read()\n"
     assert [one.unfixed for one in reported(pool(WAIT, GATED, code=code))] == ["a lambda has no place for a statement"]
