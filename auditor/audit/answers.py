@@ -90,8 +90,8 @@ class Answers:
         self._store.keep({self._vacant(state[0] % _SLOTS): _written(entry), state: encode(report)})
 
     def _vacant(self, first: int) -> bytes:
-        """A slot that holds nothing, from ``first`` on; else any: two answers that are asked for by turns must not drive
-        each other out for ever."""
+        """A slot that holds nothing, from ``first`` on; else any: two answers that are asked for by turns must not
+        drive each other out for ever."""
         slots = [self._slot((first + number) % _SLOTS) for number in range(_SLOTS)]
         kept = self._store.get(slots)
         return next((slot for slot in slots if slot not in kept), random.choice(slots))
