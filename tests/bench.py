@@ -162,10 +162,10 @@ def peer(name: str) -> Path | None:
 
 
 def growth(scratch: Path) -> Iterator[tuple[int, Cost]]:
-    """Cold audits of a synthetic tree: 20 engines a unit, each a copy of the miniature one under names of its own."""
+    """Cold audits of a synthetic tree: five engines a unit, each a copy of the miniature one under names of its own."""
     for factor in GROWTH:
         tree = scratch / f"tree{factor}"
-        for number in range(20 * factor):
+        for number in range(5 * factor):
             target = tree / f"minikv{number}"
             for file in sorted((ROOT / "fixtures" / "engine" / "minikv").glob("*.py")):
                 target.mkdir(parents=True, exist_ok=True)

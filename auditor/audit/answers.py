@@ -11,6 +11,7 @@ from __future__ import annotations
 import datetime
 import functools
 import json
+import random
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +87,14 @@ class Answers:
         state = blake2b("".join(digests).encode(), digest_size=20, key=self._key).digest()
         said = [trace.said.get(name, READ) for name in self._subject.names()]
         entry = _Entry(state, trace.day, trace.questions, tuple(digests), tuple(said))
-        self._store.keep({self._slot(state[0] % _SLOTS): _written(entry), state: encode(report)})
+        self._store.keep({self._vacant(state[0] % _SLOTS): _written(entry), state: encode(report)})
+
+    def _vacant(self, first: int) -> bytes:
+        """A slot that holds nothing, from ``first`` on; else any: two answers that are asked for by turns must not
+        drive each other out for ever."""
+        slots = [self._slot((first + number) % _SLOTS) for number in range(_SLOTS)]
+        kept = self._store.get(slots)
+        return next((slot for slot in slots if slot not in kept), random.choice(slots))
 
     def _slot(self, number: int) -> bytes:
         return self._key + bytes([number])

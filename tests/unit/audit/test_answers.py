@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.audit import NothingToAudit, Options, audit, spine
+from auditor.audit import NothingToAudit, Options, answers, audit, spine
 from auditor.render import FORMATS, Page
 from auditor.source import open_tree
 from tests.e2e.process import ENGINE
@@ -121,6 +121,16 @@ def test_the_same_tree_elsewhere_has_the_same_answer(tree, tmp_path, audits):
     assert second.root == str(moved)
     assert dataclasses.replace(second, root=first.root, stats=first.stats) == first
     assert len(audits) == 1
+
+
+def test_as_many_answers_as_there_are_slots_are_kept_side_by_side(tree, tmp_path, audits):
+    pools = tree / "minikv" / "pools.py"
+    text = pools.read_text()
+    versions = [text + f"\n# {number}\n" for number in range(answers._SLOTS)]
+    for version in versions + versions:
+        pools.write_text(version)
+        answer(tree, tmp_path / "cache")
+    assert len(audits) == len(versions)
 
 
 # ---------------------------------------------------------------- what an answer rests on
