@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import Call, Name, Param, Return, SetAttr
+from auditor.facts import Call, FunctionFacts, Name, Param, Return, SetAttr
 from auditor.gating.borrowed import is_replaced
 from auditor.gating.symbols import path_of
 from auditor.link import ClassObject, Instance, Linker
@@ -22,6 +22,18 @@ def class_test(
         if not is_replaced(graph.code(key), block, index, one, (Return,)):
             found.add(_tested(linker, graph, key, one))
     return found.pop() if len(found) == 1 else None
+
+
+def tested_names(linker: Linker) -> frozenset[str]:
+    """The attributes that any code sets to a class test."""
+    return frozenset(name for code in linker.codes.values() for name in _set_to_class_tests(code.facts))
+
+
+def _set_to_class_tests(function: FunctionFacts) -> Iterator[str]:
+    told = [one for block in function.blocks for one in block.instructions if type(one) in (Name, Call, SetAttr)]
+    names = {one.dst for one in told if isinstance(one, Name) and one.name == "isinstance"}
+    tests = {one.dst for one in told if isinstance(one, Call) and one.func in names} if names else set()
+    return (one.name for one in told if isinstance(one, SetAttr) and one.value in tests)
 
 
 def _stores(linker: Linker, graph: CallGraph, cls: str, name: str) -> Iterator[tuple[FrameKey, int, int, SetAttr]]:

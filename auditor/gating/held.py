@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
-from auditor.gating.class_tests import class_test
+from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
@@ -82,6 +82,7 @@ class HeldGates:
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
         self._refined: dict[str, Mapping[tuple[int, int], Held]] = {}
+        self._class_tested = tested_names(linker)
         self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
@@ -352,7 +353,8 @@ class HeldGates:
         """``self.is_x`` is false, which is only ever set to ``isinstance(self.y, X)``: the object there is no X."""
         key = (code.owner, test.name)
         if key not in self._tests:
-            self._tests[key] = class_test(self._linker, self._graph, code.owner, test.name) if code.owner else None
+            asked = code.owner and test.name in self._class_tested
+            self._tests[key] = class_test(self._linker, self._graph, *key) if asked else None
         known = self._tests[key]
         own = code.defined.get(test.base)
         if known is None or not isinstance(own, Param):
