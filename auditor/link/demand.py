@@ -48,7 +48,7 @@ def link_on_demand(
         modules = list(supply(wanted - asked))
         asked |= wanted
         if not modules and not settled:
-            wanted = wanted_by_tests(linker, is_accessor)
+            wanted = wanted_by_tests(linker)
             modules = list(supply(wanted - asked))
             asked |= wanted
         if not modules and not settled:

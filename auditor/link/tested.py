@@ -1,12 +1,13 @@
-"""What conditions need to be read: the tests on the ways to where pools are made and used.
+"""What conditions need to be read: the tests on the ways to where pools are made.
 
-A condition says something only if it is known what its test reads, and where else the same code runs. So the functions
-that tests call are needed, whoever builds an object whose methods use a pool, and whoever calls a function that does.
+A condition says something only if it is known what its test reads. So the functions that such tests call are needed,
+and what those call in turn. The tests on the ways to where pools are used are not followed to other files: attention
+backends ask a whole engine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from auditor.facts import NOTHING, Attr, Bind, Branch, Build, Call, Import, Name, Op, Phi, SetAttr, Value
 from auditor.link.derivation import Reverse
@@ -18,21 +19,13 @@ LEVELS = 3
 """Calls between the function that makes a pool and the outermost one whose tests count."""
 
 
-def wanted_by_tests(linker: Linker, is_accessor: Callable[[str], object]) -> Needs:
-    """The modules, classes and functions that conditions of tracked objects depend on."""
-    makers, users = _makers(linker), _users(linker, is_accessor)
+def wanted_by_tests(linker: Linker) -> Needs:
+    """The modules that conditions of tracked objects depend on."""
     search = _Tests(linker)
-    for code in (*makers, *users):
+    for code in _makers(linker):
         search.read(code)
     search.follow()
-    owners = {code.owner.rpartition(".")[2] for code in users if code.owner}
-    callees = {code.facts.name for code in (*makers, *users) if not code.owner or code.facts.name.startswith("_")}
-    return Needs(
-        frozenset(search.modules),
-        frozenset(),
-        frozenset(name for name in callees if "_" in name.strip("_")),
-        frozenset(owners),
-    )
+    return Needs(frozenset(search.modules), frozenset(), frozenset(), frozenset())
 
 
 def _makers(linker: Linker) -> list[Code]:
@@ -54,12 +47,6 @@ def _makers(linker: Linker) -> list[Code]:
         found.update(level)
         level = {caller: None for name in level for caller in callers.get(name, ()) if caller not in found}
     return [linker.codes[name] for name in found]
-
-
-def _users(linker: Linker, is_accessor: Callable[[str], object]) -> list[Code]:
-    """The functions, not of tracked objects, that call something named like an accessor."""
-    codes = {frame.code: None for frame in linker.frames.values() if frame.context is None}
-    return [code for code in codes if any(is_accessor(name) for _, name in code.called)]
 
 
 class _Tests:
