@@ -269,6 +269,7 @@ class _Sites:
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
+        told = False
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
@@ -279,15 +280,17 @@ class _Sites:
             meeting = first.joined(further)
             derivation = tuple(self._linker.derivation(way.frame, way.value, target))
             if meeting.possible:
+                told = True
                 yield from self._object(target, way, touched.get(target), name, derivation, meeting)
             else:
                 excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
-        if objects and known and len(excluded) == len(known):
+        if known and not told and excluded:
             yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
-            return
-        if others and not known:
+        elif others and not told:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
+        elif known and not told:  # stand-ins alone
+            yield BindingVerdict(None, tuple(sorted({one.cls for one in known})), "", "exempt", "not-a-pool", (), ())
         elif not known:
             yield self._unresolved(found, name)
 
