@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers bench probe fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers bench long probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,10 @@ golden: $(VENV)/.tests  ## rewrite the golden files and LIMITS.md; review the di
 	$(PYTEST) -q --update-golden
 
 corpus: $(VENV)/.tests  ## tests on real releases (fetched from PyPI once)
-	$(PYTEST) -m corpus -n $(WORKERS) --dist loadgroup -rs
+	$(PYTEST) -m "corpus and not long" -n $(WORKERS) --dist loadgroup -rs
+
+long: $(VENV)/.tests  ## tests that change a whole release and audit it again: fix, hook, review (half an hour; not in CI)
+	$(PYTEST) -m long -n $(WORKERS) --dist loadgroup -rs
 
 truth: $(VENV)/.tests  ## a table of the public bugs and look-alikes: what is told of each (../shared/truth; takes long, once)
 	@$(BIN)/python -m tests.truth

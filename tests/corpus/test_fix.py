@@ -14,7 +14,7 @@ import pytest
 
 from tests.corpus.audits import bufgate, run_audit, short
 
-pytestmark = pytest.mark.corpus
+pytestmark = [pytest.mark.corpus, pytest.mark.long]
 
 POOLS = "sglang/srt/mem_cache"
 INDEX_K = ("get_index_k_scale_buffer", "get_index_k_continuous", "get_index_k_scale_continuous")

@@ -15,7 +15,7 @@ import pytest
 from tests.corpus.audits import LIMIT, ROOT
 from tests.e2e.repository import IDENTITY
 
-pytestmark = pytest.mark.corpus
+pytestmark = [pytest.mark.corpus, pytest.mark.long]
 
 POOL = "python/sglang/srt/mem_cache/memory_pool.py"
 ACCESSOR = "    def get_key_buffer(self, layer_id: int, scale: Optional[float] = None):\n"

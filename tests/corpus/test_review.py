@@ -16,7 +16,7 @@ from tests.e2e.repository import IDENTITY
 from tests.review.double import REPOSITORY, Double, Server
 from tests.review.hub import event, opened
 
-pytestmark = [pytest.mark.corpus, pytest.mark.xdist_group("review")]
+pytestmark = [pytest.mark.corpus, pytest.mark.long, pytest.mark.xdist_group("review")]
 
 OLD, NEW = "0.5.21", "0.5.22"
 POOL = "python/sglang/srt/mem_cache/memory_pool.py"
