@@ -113,8 +113,8 @@ def _told(case: Case, checks: Iterable[Check]) -> tuple[Check, str]:
 
 def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
     """Told by the surest cases, of these by the most specific check, of these along the shortest path."""
-    surest = min((one.need.confidence for one, *_ in members), key=CONFIDENCES.index)
-    telling = [one for one in members if one[0].need.confidence == surest]
+    surest = min((one.confidence for one, *_ in members), key=CONFIDENCES.index)
+    telling = [one for one in members if one[0].confidence == surest]
     speaks = min((check for _, check, *_ in telling), key=checks.index)
     case, check, message, _ = min((one for one in telling if one[1] is speaks), key=_plainest)
     cls, _, method = case.culprit.rpartition(".")
@@ -140,12 +140,6 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
         sites=tuple(sites),
         mode=case.mode,
     )
-
-
-def _confidence(cases: Sequence[Case]) -> str:
-    """The best of the cases that are proved to happen; where none is, low."""
-    proved = [one.need.confidence for one in cases if one.proved]
-    return min(proved, key=CONFIDENCES.index, default=CONFIDENCES[-1])
 
 
 def _plainest(one: Member) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from auditor.gating import EAGER, REPLAY, Buffer, Hop, Judgement, Near, Need, Place, Remedy, Touch
 from auditor.loading import Lapse, Loading
+from auditor.scales import CONFIDENCES
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,11 @@ class Case:
     @property
     def buffer(self) -> Buffer:
         return self.need.buffer
+
+    @property
+    def confidence(self) -> str:
+        """How sure it is that elements are read; of what is not proved to happen, low."""
+        return self.need.confidence if self.proved else CONFIDENCES[-1]
 
     @property
     def method(self) -> str:

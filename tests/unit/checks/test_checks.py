@@ -331,6 +331,18 @@ def test_an_edge_that_is_missing_for_a_read_and_for_a_keeper_is_told_once() -> N
     assert (one.check, one.severity, len(one.sites)) == ("ungated-access", "error", 3)
 
 
+def test_what_only_a_declaration_leads_to_has_low_confidence() -> None:
+    """Nobody builds the class: an annotation alone says that it comes here."""
+    declared = (
+        "\nclass Other(KeyPool):\n    pass\n"
+        "\ndef serve(pool: Other, layer_id, q):\n    return q @ pool.get_key_buffer(layer_id)\n"
+    )
+    (one,) = told(READ, declared).findings
+    assert one.confidence == "low"
+    (built,) = told(READ, SERVE).findings
+    assert built.confidence == "high"
+
+
 def test_findings_stand_worst_first() -> None:
     code = (
         SERVE
