@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from auditor.audit.answers import Answers, Subject
 from auditor.audit.engine import NothingToAudit, packs, recognised
@@ -18,6 +19,9 @@ from auditor.audit.options import Options
 from auditor.audit.phases import Phases
 from auditor.source import SourceTree
 from auditor.triage import Report
+
+if TYPE_CHECKING:
+    from auditor.audit.learned import Proposal
 
 
 def audit(tree: SourceTree, options: Options, subject: Subject | None = None) -> Report:
@@ -73,4 +77,11 @@ def recognise(tree: SourceTree, rules: Sequence[Path] = ()) -> list[tuple[str, s
     return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in packs(rules)]
 
 
-__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "recall", "recognise"]
+def learned(tree: SourceTree, options: Options, *, name: str, source: str) -> Proposal:
+    """Learn a rule pack from a tree: its text, and the files that could not be read for it."""
+    from auditor.audit.learned import propose
+
+    return propose(tree, options, name=name, source=source)
+
+
+__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "learned", "recall", "recognise"]

@@ -164,16 +164,8 @@ _WHAT = (
         help="Also read this, to resolve names in it; it is not reported. Repeatable.",
     ),
 )
-_HOW = (
-    click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
-    click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one."),
-    click.option(
-        "--assume",
-        multiple=True,
-        metavar="K=V",
-        help="Leave out what cannot happen where this holds: platform=cuda, use_mla=true. Repeatable.",
-    ),
-    click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
+_CONFIG = click.option("--config", metavar="FILE", help="The configuration, in place of the nearest one.")
+_READING = (
     click.option(
         "--jobs", callback=_processes, default="auto", metavar="N|auto", help="Processes to use.  [default: auto]"
     ),
@@ -181,6 +173,18 @@ _HOW = (
     click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks on stderr."),
     click.option("-v", "--verbose", is_flag=True, help="Tell on stderr what is read, from where, and each phase."),
     debug_option,
+)
+_HOW = (
+    click.option("--engine", metavar="PACK", help="Use this rule pack instead of the one that is recognised."),
+    _CONFIG,
+    click.option(
+        "--assume",
+        multiple=True,
+        metavar="K=V",
+        help="Leave out what cannot happen where this holds: platform=cuda, use_mla=true. Repeatable.",
+    ),
+    click.option("--no-assumptions", is_flag=True, help="Ignore the assumptions of the rule pack."),
+    *_READING,
 )
 
 
@@ -198,6 +202,17 @@ def reading_options(verb: Verb) -> Verb:
         return taking(paths=(), release=None, extra=(), **options)
 
     return _with_options(without_paths, _HOW)  # type: ignore[no-any-return]
+
+
+def unruled_tree_options(verb: Verb) -> Verb:
+    """Give a verb the PATHS argument and the options of reading that have nothing to do with rule packs."""
+    taking = _taking_request(verb)
+
+    @functools.wraps(verb)
+    def without_rules(**options: Any) -> object:
+        return taking(extra=(), engine=None, assume=(), no_assumptions=False, **options)
+
+    return _with_options(without_rules, (*_WHAT[:2], _CONFIG, *_READING))  # type: ignore[no-any-return]
 
 
 def _with_options(verb: Any, options: Sequence[Any]) -> Any:

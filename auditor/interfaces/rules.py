@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from auditor.interfaces.failures import Failure
-from auditor.interfaces.options import Request, reading_options
-from auditor.interfaces.output import deliver
+from auditor.interfaces.options import Request, reading_options, unruled_tree_options
+from auditor.interfaces.output import deliver, writable
 
 if TYPE_CHECKING:
     from auditor.spec import EngineSpec
 
 
-@click.group(short_help="List, show and validate rule packs.")
+@click.group(short_help="List, show, validate and learn rule packs.")
 def rules() -> None:
     """Look at rule packs: what bufgate must be told of an engine, because no code says it."""
 
@@ -52,6 +54,33 @@ def validate(files: tuple[str, ...]) -> None:
     deliver("".join(fine), None)
     if faults:
         raise Failure("\n".join([f"{len(faults)} to mend:" if len(faults) > 1 else "one thing to mend:", *faults]))
+
+
+@rules.command(short_help="A rule pack for an engine that has none, mined from its code.")
+@click.option("-o", "--output", "file", metavar="FILE", help="Write the pack to FILE, not to stdout.")
+@click.option("--name", metavar="NAME", help="The name of the pack.  [default: that of the release or folder]")
+@unruled_tree_options
+def learn(request: Request, file: str | None, name: str | None) -> None:
+    """Mine a rule pack from the code below PATHS: pools, accessors, storage, gates, arming calls, loaders, plugins.
+
+    They are found by what the code does, not by what it is called. Each line of the pack says where that was seen and how
+    sure it is; nobody has confirmed it. Read it, correct it, then name it in the configuration.
+    """
+    from auditor.audit import learned
+
+    place = writable(Path(file)) if file is not None else None
+    tree = request.open()
+    shown = request.release or tree.root.name
+    proposal = learned(tree, request.options(request.progress()), name=name or _slug(shown), source=shown)
+    deliver(proposal.text, place)
+    if proposal.problems:
+        unread = [f"{path}:{line}: {what}" for path, line, what in proposal.problems]
+        raise Failure("\n".join(["what could not be read may be missing from the pack:", *unread]))
+
+
+def _slug(name: str) -> str:
+    """The name of a release or folder as that of a pack."""
+    return re.sub(r"[^a-z0-9]+", "-", name.partition("==")[0].lower()).strip("-")
 
 
 def _packs(request: Request) -> tuple[EngineSpec, ...]:

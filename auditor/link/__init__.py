@@ -26,6 +26,7 @@ from auditor.link.objects import (
     Super,
 )
 from auditor.link.program import Code, Frame
+from auditor.link.scopes import Scopes
 from auditor.link.whole import link_whole
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Node",
     "Object",
     "Reverse",
+    "Scopes",
     "Super",
     "access_path",
     "annotated_class",

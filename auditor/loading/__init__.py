@@ -10,6 +10,7 @@ It computes no verdict about a read, and says nothing where it cannot tell.
 """
 
 from auditor.loading.build import loading_of
+from auditor.loading.naming import attributes, called, parts, receiver, sources
 from auditor.loading.values import (
     COPY,
     FENCE,
@@ -38,5 +39,10 @@ __all__ = [
     "Operation",
     "Spot",
     "Step",
+    "attributes",
+    "called",
     "loading_of",
+    "parts",
+    "receiver",
+    "sources",
 ]

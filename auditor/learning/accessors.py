@@ -1,0 +1,149 @@
+"""Accessors and the storage behind them: the methods of pools that wait and hand out, and their siblings that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from auditor.facts import Attr, Call, Instruction, Item, Param, Value, expression
+from auditor.learning.gates import Gates
+from auditor.learning.pools import Pools, returned
+from auditor.learning.program import SELF, Program, calls, label, leaves, origin
+from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
+from auditor.learning.waits import from_parameters
+from auditor.link import Code
+from auditor.loading import receiver, sources
+
+
+_DEEPEST = 3
+"""Calls from an accessor down to the method that picks the layer."""
+
+
+class Accessors:
+    """What the pools of a program hand out, and by which methods."""
+
+    def __init__(self, program: Program, gates: Gates, pools: Pools, views: Collection[str]) -> None:
+        self._program = program
+        self._gates = gates
+        self._pools = pools
+        self._views = views
+        self._methods = [code for cls in sorted(pools.family) for code in program.own(cls)]
+        self._gated = {code.name: code for code in self._methods if self._is_gated(code)}
+        self._names = {code.facts.name for code in self._gated.values()}
+        self.storage = self._storage()
+        """Attribute → where an accessor picks a layer of it."""
+
+    def _is_gated(self, code: Code) -> bool:
+        """A method that waits and does something with what it waited for: it returns it, or hands it on."""
+        if code.name not in self._pools.waiting or code.facts.name.startswith("_"):
+            return False
+        if any(returned(code)):
+            return self._is_direct(code) or self._hands_on(code)
+        own = [use for use in self._gates.uses if use.code is code]
+        acts = (origin(code.defined, receiver(code.defined, one)) for one in calls(code))
+        return bool(own) and any(path and path[-1] not in self._gates.counters() for path in acts)
+
+    def _is_direct(self, code: Code) -> bool:
+        """Whether a method calls a gate or a method that does nothing else."""
+        if any(use.code is code for use in self._gates.uses):
+            return True
+        for one in calls(code):
+            func = code.defined.get(one.func)
+            if isinstance(func, Attr) and func.base == SELF:
+                method = self._program.method(code.owner, func.name)
+                if method is not None and method.name in self._pools.waiting and not any(returned(method)):
+                    return True
+        return False
+
+    def _hands_on(self, code: Code) -> bool:
+        """Whether a method returns what a waiting method of its object has returned for its own parameter."""
+        for value in returned(code):
+            for one in sources(code.defined, value):
+                call = code.defined.get(one)
+                method = self._own_method(code, call) if isinstance(call, Call) else None
+                if method is not None and method.name in self._pools.waiting and from_parameters(code, call):
+                    return True
+        return False
+
+    def _own_method(self, code: Code, call: Call) -> Code | None:
+        func = code.defined.get(call.func)
+        if isinstance(func, Attr) and func.base == SELF:
+            return self._program.method(code.owner, func.name)
+        return None
+
+    # ------------------------------------------------------------ storage
+
+    def _handed(self, code: Code, depth: int = 0) -> Iterator[tuple[Code, Item]]:
+        """The elements picked by a parameter out of the object's attributes that a method returns, as they are or as
+        views, also by a method of its own that it calls for them."""
+        for value in returned(code):
+            for one in self._seen(code, value):
+                if isinstance(one, Item) and _by_parameter(code, one.index) and origin(code.defined, one.base):
+                    yield code, one
+                elif isinstance(one, Call) and depth < _DEEPEST:
+                    method = self._own_method(code, one)
+                    if method is not None and method.name not in self._gated and method is not code:
+                        yield from self._handed(method, depth + 1)
+
+    def _seen(self, code: Code, value: Value) -> Iterator[Instruction]:
+        """What a value shows storage of: itself, what it is a view of, its elements."""
+        for one in leaves(code, value):
+            func = code.defined.get(one.func) if isinstance(one, Call) else None
+            if isinstance(func, Attr) and func.name in self._views:
+                yield from self._seen(code, func.base)
+            elif isinstance(one, Attr) and one.name in self._views:
+                yield from self._seen(code, one.base)
+            elif isinstance(one, Item) and not (_by_parameter(code, one.index) and origin(code.defined, one.base)):
+                yield from self._seen(code, one.base)
+            elif isinstance(one, Instruction):
+                yield one
+
+    def _storage(self) -> dict[str, list[Evidence]]:
+        """storage(a) ← accessor(m), returns(m, self.a[…layer…])"""
+        found: dict[str, list[Evidence]] = {}
+        for gated in self._gated.values():
+            for code, one in self._handed(gated):
+                path = origin(code.defined, one.base)
+                text = expression(code.facts, one.dst, code.defined)
+                where = Evidence(code.path, one.at.line, f"{label(gated)} hands out {text}")
+                found.setdefault(path[-1], []).append(where)
+        return found
+
+    # ------------------------------------------------------------ what is told
+
+    def accessors(self) -> tuple[Named, ...]:
+        """The names of the methods that wait and hand out."""
+        return tuple(self._accessor(name) for name in sorted(self._names))
+
+    def _accessor(self, name: str) -> Named:
+        gated = [code for code in self._gated.values() if code.facts.name == name]
+        shown = [self._pools.waiting[code.name] for code in gated]
+        without = [code for code in self._methods if code.facts.name == name and code.name not in self._gated]
+        for code in without[:1]:
+            what = f"{len(without)} of {len(gated) + len(without)} do not wait, {label(code)} for one"
+            shown.append(Evidence(code.path, code.facts.at.line, what))
+        return Named(name, HIGH if any(map(self._is_direct, gated)) else MEDIUM, tuple(shown))
+
+    def siblings(self) -> tuple[Named, ...]:
+        """The methods that hand out a layer of the same storage and do not wait: perhaps the bug."""
+        found: dict[str, list[Evidence]] = {}
+        for code in self._methods:
+            name = code.facts.name
+            if name.startswith("_") or name in self._names:
+                continue
+            for where, one in self._handed(code):
+                if origin(where.defined, one.base)[-1] in self.storage:
+                    text = expression(where.facts, one.dst, where.defined)
+                    what = f"{label(code)} hands out {text} and does not wait"
+                    found.setdefault(name, []).append(Evidence(where.path, one.at.line, what))
+        return tuple(Named(name, MEDIUM, tuple(shown)) for name, shown in sorted(found.items()))
+
+    def buffers(self) -> tuple[Named, ...]:
+        """The attributes that hold the storage."""
+        return tuple(
+            Named(name, HIGH if len(shown) > 1 else MEDIUM, tuple(shown))
+            for name, shown in sorted(self.storage.items())
+        )
+
+
+def _by_parameter(code: Code, value: Value) -> bool:
+    return any(isinstance(code.defined.get(one), Param) and one != SELF for one in sources(code.defined, value))

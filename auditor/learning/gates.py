@@ -1,0 +1,158 @@
+"""Gates: the call ``<owner>.<counter>.<method>(layer)`` that makes a read wait, and who gives an object its counter.
+
+A *wait* is a method that waits for the layer that its parameter names: it picks an event, future or condition by it, or
+hands it to a wait of what it has made itself. A *counter* is an attribute that holds such an object and is handed to its
+owner from outside: that is what tells a pool from a counter that is made of smaller ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from auditor.facts import Attr, Call, Op, Value, expression
+from auditor.learning.hints import Wanted, calling, mentioning
+from auditor.learning.program import SELF, Program, at, calls, label, origin, parameter, short
+from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate
+from auditor.learning.waits import from_parameters, indexed_wait
+from auditor.link import Code
+from auditor.loading import called, receiver, sources
+
+
+class Use(NamedTuple):
+    """A wait that a function makes on a counter that it reaches from its object: ``path`` are the attributes, ``made``
+    tells that the class of what they hold is known, and waits."""
+
+    code: Code
+    call: Call
+    path: tuple[str, ...]
+    method: str
+    made: bool
+
+    @property
+    def counter(self) -> str:
+        """The attribute that holds the counter."""
+        return self.path[-1]
+
+    @property
+    def evidence(self) -> Evidence:
+        text = expression(self.code.facts, self.call.dst, self.code.defined)
+        return at(self.code, self.call.at.line, f"{label(self.code)} waits: {text}")
+
+
+class Gates:
+    """The waits of a program and their uses."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.waits: dict[str, Evidence] = {}
+        """Method (qualified) → where it waits."""
+        self.uses: list[Use] = []
+        self._grow()
+
+    def _grow(self) -> None:
+        """wait(m) ← picks(m, parameter);  wait(m) ← calls(m, n, parameter), wait(n), made(m's object, n's object)"""
+        for code in self._methods():
+            if (found := indexed_wait(code)) is not None:
+                self.waits[code.name] = found
+        known = -1
+        while known != len(self.waits):
+            known = len(self.waits)
+            self.uses = [use for code in self._methods() for use in self._uses(code)]
+            for use in self.uses:
+                if use.made and not self.is_handed(use.counter) and from_parameters(use.code, use.call):
+                    self.waits.setdefault(use.code.name, use.evidence)
+        self.uses = [use for use in self.uses if self.is_handed(use.counter)]
+
+    def _methods(self) -> Iterator[Code]:
+        return (code for named in self._program.methods.values() for code in named)
+
+    def _uses(self, code: Code) -> Iterator[Use]:
+        waiting = {short(method) for method in self.waits}
+        for one in calls(code):
+            name = called(code.defined, one)
+            path = origin(code.defined, receiver(code.defined, one)) if name in waiting else ()
+            if path:
+                held = self._program.held(code.owner, path[0]) if len(path) == 1 else frozenset()
+                made = any(f"{base}.{name}" in self.waits for cls in held for base in self._program.lineage(cls))
+                if made or (not held and "_" in name.strip("_")):  # one common word says nothing by itself
+                    yield Use(code, one, path, name, made)
+
+    # ------------------------------------------------------------ counters
+
+    def is_handed(self, attribute: str) -> bool:
+        """Whether an attribute is given to its object from outside, after it was made."""
+        return any(self._armings(attribute))
+
+    def _armings(self, attribute: str) -> Iterator[tuple[Code, int]]:
+        for code, store in self._program.storing(attribute):
+            given = parameter(code, store.value)
+            if code.facts.name != "__init__" and given is not None:
+                yield code, given.dst - 1
+
+    def counters(self) -> frozenset[str]:
+        """The attributes that hold a counter."""
+        return frozenset(use.counter for use in self.uses)
+
+    def arming_methods(self) -> frozenset[str]:
+        """The methods that store one."""
+        return frozenset(code.facts.name for name in self.counters() for code, _ in self._armings(name))
+
+    def wanted(self) -> Iterator[Wanted]:
+        """The files that may say more: those that call a wait, those that have to do with a counter."""
+        for method in sorted(self.waits):
+            cls, _, name = method.rpartition(".")
+            yield calling(name, () if "_" in name.strip("_") else (short(cls),))
+        if names := self.counters() | self.arming_methods():
+            yield mentioning(names)
+
+    # ------------------------------------------------------------ what is told
+
+    def gates(self) -> tuple[Gate, ...]:
+        """Each pair of a method and the attribute that it is called on."""
+        pairs = sorted({(use.method, use.counter) for use in self.uses})
+        return tuple(self._gate(method, counter) for method, counter in pairs)
+
+    def _gate(self, method: str, counter: str) -> Gate:
+        uses = [use for use in self.uses if (use.method, use.counter) == (method, counter)]
+        deep = [evidence for name, evidence in sorted(self.waits.items()) if short(name) == method]
+        local = Counter(_is_local(use) for use in uses).most_common(1)[0][0]
+        argument = Counter(_layer(use) for use in uses).most_common(1)[0][0]
+        shown = (*(use.evidence for use in uses), *deep)
+        sure = HIGH if len(uses) > 1 and deep else MEDIUM if deep else LOW
+        return Gate(method, counter, argument, "local" if local else "global", sure, shown)
+
+    def arming(self) -> tuple[Arming, ...]:
+        """Each method that stores a counter on its object."""
+        found: dict[tuple[str, int], list[Evidence]] = {}
+        for name in sorted(self.counters()):
+            for code, argument in self._armings(name):
+                line = next((store.at.line for one, store in self._program.storing(name) if one is code), 0)
+                evidence = at(code, line, f"{label(code)} stores its argument as {name}")
+                found.setdefault((code.facts.name, argument), []).append(evidence)
+        most = {method: max(len(shown) for (name, _), shown in found.items() if name == method) for method, _ in found}
+        kept = [(key, shown) for key, shown in sorted(found.items()) if len(shown) == most[key[0]]]
+        return tuple(
+            Arming(method, argument, HIGH if len(shown) > 1 else MEDIUM, tuple(shown))
+            for (method, argument), shown in kept
+        )
+
+
+def _layer(use: Use) -> int:
+    """The position of the layer among the arguments: the first that is computed, not written out."""
+    positional = [one.value for one in use.call.arguments if one.kind == "pos"]
+    return next((i for i, value in enumerate(positional) if len(sources(use.code.defined, value)) > 1), 0)
+
+
+def _is_local(use: Use) -> bool:
+    """Whether the layer is counted from the first one of the object: something is taken off it."""
+    return any(_is_less(use.code, argument.value) for argument in use.call.arguments)
+
+
+def _is_less(code: Code, value: Value) -> bool:
+    one = code.defined.get(value)
+    if not isinstance(one, Op) or one.operator != "-" or len(one.operands) != 2:
+        return False
+    taken = code.defined.get(one.operands[1])
+    return isinstance(taken, Attr) and bool(origin(code.defined, one.operands[1])) and taken.dst != SELF

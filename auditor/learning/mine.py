@@ -1,0 +1,89 @@
+"""The whole of it: read what may wait, follow names to what else may matter, tell what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from auditor.facts import ModuleFacts
+from auditor.learning.accessors import Accessors
+from auditor.learning.gates import Gates
+from auditor.learning.hints import STEPPING, WAITING, YIELDING, Wanted
+from auditor.learning.hooks import Plugins
+from auditor.learning.loaders import Loaders
+from auditor.learning.pools import Pools
+from auditor.learning.program import Program
+from auditor.learning.values import Hooks, Learned, Named
+from auditor.spec import Uses
+
+Supply = Callable[[Wanted], Iterable[ModuleFacts]]
+"""Reads the files that are wanted and were not read before."""
+
+
+def learn(existing: Collection[str], supply: Supply, uses: Uses) -> Learned:
+    """Mine the vocabulary of an engine from how its code behaves.
+
+    Args:
+        existing: the modules of the tree.
+        supply: reads files on demand.
+        uses: what methods of tensors do, which no engine changes.
+    """
+    program, asked = Program(existing), set[Wanted]()
+    todo = [WAITING, STEPPING, YIELDING]
+    while todo:
+        for one in todo:
+            asked.add(one)
+            program.add(supply(one))
+        seen = _look(program)
+        todo = [one for one in dict.fromkeys(seen.wanted()) if one not in asked]
+    return _told(program, seen, uses)
+
+
+class _Seen(NamedTuple):
+    """What the files show that were read so far."""
+
+    gates: Gates
+    pools: Pools
+    loaders: Loaders
+    plugins: Plugins
+
+    def wanted(self) -> Iterator[Wanted]:
+        """The files that would tell more."""
+        for one in self:
+            yield from one.wanted()
+
+
+def _look(program: Program) -> _Seen:
+    gates = Gates(program)
+    return _Seen(gates, Pools(program, gates), Loaders(program, gates), Plugins(program))
+
+
+def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
+    accessors = Accessors(program, seen.gates, seen.pools, frozenset(uses.views))
+    gates, arming, hooks = seen.gates.gates(), seen.gates.arming(), seen.plugins.hooks()
+    guarding, guarded = seen.plugins.guarded()
+    groups = [(gate.counter, one.method, gate.method) for gate in gates for one in arming] + _names(seen.plugins, hooks)
+    return Learned(
+        gates=gates,
+        arming=arming,
+        pools=_joined(seen.pools.pools(), guarding),
+        accessors=accessors.accessors(),
+        siblings=accessors.siblings(),
+        buffers=_joined(accessors.buffers(), guarded),
+        transfers=seen.loaders.transfers(uses.stores),
+        host_side=_joined(seen.loaders.host_side(seen.pools.family), seen.plugins.classes(hooks)),
+        hooks=hooks,
+        told=tuple(group for group in groups if program.together(group)),
+    )
+
+
+def _names(plugins: Plugins, hooks: Hooks | None) -> list[tuple[str, ...]]:
+    """Groups of names that tell that the engine is there, the most telling first."""
+    if hooks is None:
+        return []
+    return [*plugins.telling(), (hooks.root, hooks.wait, hooks.load), (hooks.wait, hooks.load)]
+
+
+def _joined(some: tuple[Named, ...], more: tuple[Named, ...]) -> tuple[Named, ...]:
+    names = {one.name for one in some}
+    return (*some, *(one for one in more if one.name not in names))
