@@ -77,11 +77,11 @@ def recognise(tree: SourceTree, rules: Sequence[Path] = ()) -> list[tuple[str, s
     return [(spec.name, spec.origin, *recognised(tree, spec)) for spec in packs(rules)]
 
 
-def learned(tree: SourceTree, options: Options, *, name: str, source: str) -> Proposal:
+def learn(tree: SourceTree, options: Options, *, name: str, source: str) -> Proposal:
     """Learn a rule pack from a tree: its text, and the files that could not be read for it."""
     from auditor.audit.learned import propose
 
     return propose(tree, options, name=name, source=source)
 
 
-__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "learned", "recall", "recognise"]
+__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "learn", "recall", "recognise"]

@@ -83,9 +83,9 @@ def _nothing(tree: SourceTree, reader: _Reader) -> str:
     unread = next(iter(reader.problems()), None)
     more = f" Not all could be read: {unread[0]}:{unread[1]}: {unread[2]}." if unread else ""
     return (
-        f"nothing was learned from {tree.root}: {len(reader.modules):,} files, {len(reader.read):,} of them read. Looked for: "
-        "a method that waits for an event, future or condition that its parameter picks, on an object that is handed to "
-        f"the class that calls it; and a method that takes the next step of generators once a layer.{more}"
+        f"nothing was learned from {tree.root}: {len(reader.modules):,} files, {len(reader.read):,} of them read. "
+        "Looked for: a method that waits for an event, future or condition that its parameter picks, on an object that "
+        f"is handed to the class that calls it; a method that takes the next step of generators once a layer.{more}"
     )
 
 

@@ -63,15 +63,15 @@ def validate(files: tuple[str, ...]) -> None:
 def learn(request: Request, file: str | None, name: str | None) -> None:
     """Mine a rule pack from the code below PATHS: pools, accessors, storage, gates, arming calls, loaders, plugins.
 
-    They are found by what the code does, not by what it is called. Each line of the pack says where that was seen and how
-    sure it is; nobody has confirmed it. Read it, correct it, then name it in the configuration.
+    They are found by what the code does, not by what it is called. Each line of the pack says where that was seen and
+    how sure it is; nobody has confirmed it. Read it, correct it, then name it in the configuration.
     """
-    from auditor.audit import learned
+    from auditor.audit import learn as learned_from
 
     place = writable(Path(file)) if file is not None else None
     tree = request.open()
     shown = request.release or tree.root.name
-    proposal = learned(tree, request.options(request.progress()), name=name or _slug(shown), source=shown)
+    proposal = learned_from(tree, request.options(request.progress()), name=name or _slug(shown), source=shown)
     deliver(proposal.text, place)
     if proposal.problems:
         unread = [f"{path}:{line}: {what}" for path, line, what in proposal.problems]

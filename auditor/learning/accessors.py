@@ -1,18 +1,17 @@
-"""Accessors and the storage behind them: the methods of pools that wait and hand out, and their siblings that do not."""
+"""Accessors and the storage behind them: methods of pools that wait and hand out, and siblings that do not wait."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from auditor.facts import Attr, Call, Instruction, Item, Param, Value, expression
+from auditor.facts import Attr, Call, Item, Param, Value, expression
 from auditor.learning.gates import Gates
-from auditor.learning.pools import Pools, returned
+from auditor.learning.pools import Pools, returned, returns
 from auditor.learning.program import SELF, Program, calls, label, leaves, origin
 from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
 from auditor.learning.waits import from_parameters
 from auditor.link import Code
 from auditor.loading import receiver, sources
-
 
 _DEEPEST = 3
 """Calls from an accessor down to the method that picks the layer."""
@@ -36,7 +35,7 @@ class Accessors:
         """A method that waits and does something with what it waited for: it returns it, or hands it on."""
         if code.name not in self._pools.waiting or code.facts.name.startswith("_"):
             return False
-        if any(returned(code)):
+        if returns(code):
             return self._is_direct(code) or self._hands_on(code)
         own = [use for use in self._gates.uses if use.code is code]
         acts = (origin(code.defined, receiver(code.defined, one)) for one in calls(code))
@@ -50,7 +49,7 @@ class Accessors:
             func = code.defined.get(one.func)
             if isinstance(func, Attr) and func.base == SELF:
                 method = self._program.method(code.owner, func.name)
-                if method is not None and method.name in self._pools.waiting and not any(returned(method)):
+                if method is not None and method.name in self._pools.waiting and not returns(method):
                     return True
         return False
 
@@ -59,9 +58,10 @@ class Accessors:
         for value in returned(code):
             for one in sources(code.defined, value):
                 call = code.defined.get(one)
-                method = self._own_method(code, call) if isinstance(call, Call) else None
-                if method is not None and method.name in self._pools.waiting and from_parameters(code, call):
-                    return True
+                if isinstance(call, Call) and from_parameters(code, call):
+                    method = self._own_method(code, call)
+                    if method is not None and method.name in self._pools.waiting:
+                        return True
         return False
 
     def _own_method(self, code: Code, call: Call) -> Code | None:
@@ -77,25 +77,32 @@ class Accessors:
         views, also by a method of its own that it calls for them."""
         for value in returned(code):
             for one in self._seen(code, value):
-                if isinstance(one, Item) and _by_parameter(code, one.index) and origin(code.defined, one.base):
+                if isinstance(one, Item):
                     yield code, one
-                elif isinstance(one, Call) and depth < _DEEPEST:
+                elif depth < _DEEPEST:
                     method = self._own_method(code, one)
                     if method is not None and method.name not in self._gated and method is not code:
                         yield from self._handed(method, depth + 1)
 
-    def _seen(self, code: Code, value: Value) -> Iterator[Instruction]:
-        """What a value shows storage of: itself, what it is a view of, its elements."""
-        for one in leaves(code, value):
-            func = code.defined.get(one.func) if isinstance(one, Call) else None
-            if isinstance(func, Attr) and func.name in self._views:
-                yield from self._seen(code, func.base)
-            elif isinstance(one, Attr) and one.name in self._views:
-                yield from self._seen(code, one.base)
-            elif isinstance(one, Item) and not (_by_parameter(code, one.index) and origin(code.defined, one.base)):
-                yield from self._seen(code, one.base)
-            elif isinstance(one, Instruction):
-                yield one
+    def _seen(self, code: Code, value: Value) -> Iterator[Item | Call]:
+        """What a value shows storage of: itself, what it is a view or an element of."""
+        seen: set[Value] = set()
+        todo = [value]
+        while todo:
+            for one in leaves(code, todo.pop()):
+                func = code.defined.get(one.func) if isinstance(one, Call) else None
+                behind = func if isinstance(func, Attr) else one
+                if isinstance(behind, Attr) and behind.name in self._views:
+                    base = behind.base
+                elif isinstance(one, Item) and not _is_pick(code, one):
+                    base = one.base
+                else:
+                    if isinstance(one, Item | Call):
+                        yield one
+                    continue
+                if base not in seen:
+                    seen.add(base)
+                    todo.append(base)
 
     def _storage(self) -> dict[str, list[Evidence]]:
         """storage(a) ← accessor(m), returns(m, self.a[…layer…])"""
@@ -145,5 +152,9 @@ class Accessors:
         )
 
 
-def _by_parameter(code: Code, value: Value) -> bool:
-    return any(isinstance(code.defined.get(one), Param) and one != SELF for one in sources(code.defined, value))
+def _is_pick(code: Code, one: Item) -> bool:
+    """Whether a parameter picks an element of what an attribute of the object holds."""
+    picked = any(
+        isinstance(code.defined.get(part), Param) and part != SELF for part in sources(code.defined, one.index)
+    )
+    return picked and bool(origin(code.defined, one.base))

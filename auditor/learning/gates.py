@@ -1,8 +1,8 @@
 """Gates: the call ``<owner>.<counter>.<method>(layer)`` that makes a read wait, and who gives an object its counter.
 
 A *wait* is a method that waits for the layer that its parameter names: it picks an event, future or condition by it, or
-hands it to a wait of what it has made itself. A *counter* is an attribute that holds such an object and is handed to its
-owner from outside: that is what tells a pool from a counter that is made of smaller ones.
+hands it to a wait of what it has made itself. A *counter* is an attribute that holds such an object and is handed to
+its owner from outside: that is what tells a pool from a counter that is made of smaller ones.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A *step* is a wait by a generator: the method that takes the next step of what its object holds, once a layer. The
 method that puts the generators there starts the load. Classes with a method of that name are the plugins, and the class
-that most of them derive from is their root; a decorator that calls it before the function that it wraps shows the reads.
+that most of them derive from is their root; a decorator that calls it before what it wraps shows the reads.
 """
 
 from __future__ import annotations
@@ -84,12 +84,17 @@ class Plugins:
         root, plugins = max(roots.items(), key=lambda pair: (pair[1], pair[0]))
         offer = self._offer(root, wait)
         callers = [
-            at(code, one.at.line, f"{label(code)} waits before it calls what it wraps") for code, one in self._wrappers()
+            at(code, one.at.line, f"{label(code)} waits before it calls what it wraps")
+            for code, one in self._wrappers()
         ]
         shown = [
             at(step.code, step.line, f"{label(step.code)} takes the next step of {step.attribute}"),
             at(load, load.facts.at.line, f"{label(load)} puts the generators there"),
-            *(at(offer, offer.facts.at.line, f"{label(offer)} tells how much, and whether between passes") for _ in "1" if offer),
+            *(
+                at(offer, offer.facts.at.line, f"{label(offer)} tells how much, and whether between passes")
+                for _ in "1"
+                if offer
+            ),
             *callers,
             *(at(code, code.facts.at.line, f"{label(code)}") for code in self._program.methods[wait]),
         ]
@@ -140,7 +145,9 @@ class Plugins:
                 if called(wrapper.defined, one) != called(wrapper.defined, wait) and self._same(wrapper, one, wait):
                     for argument in one.arguments:
                         for code, read in self._behind(wrapper, argument.value):
-                            where = at(code, read.at.line, f"{label(code)} reads {read.name}, which {label(wrapper)} is for")
+                            where = at(
+                                code, read.at.line, f"{label(code)} reads {read.name}, which {label(wrapper)} is for"
+                            )
                             for cls in self._declared(code, read.base):
                                 if read.name not in self.idle()[1]:
                                     buffers.setdefault(read.name, where)
@@ -173,7 +180,11 @@ class Plugins:
     def telling(self) -> list[tuple[str, ...]]:
         """Names that stand together where the reads are: the decorator, the wait, where the storage comes from."""
         return [
-            (wrapper.facts.scope.rpartition(".")[2], called(wrapper.defined, wait), *dict.fromkeys(_sources_of(wrapper)))
+            (
+                wrapper.facts.scope.rpartition(".")[2],
+                called(wrapper.defined, wait),
+                *dict.fromkeys(_sources_of(wrapper)),
+            )
             for wrapper, wait in self._wrappers()
         ]
 
@@ -193,9 +204,8 @@ class Plugins:
                 if isinstance(test, Call) and not test.arguments and called(code.defined, test):
                     absent[called(code.defined, test)] = None
                 elif isinstance(test, Op) and test.operator == "is" and _is_none(code, test.operands[1]):
-                    if name := code.facts.names.get(test.operands[0], ""):
-                        idle[name] = None
-        return tuple(absent), tuple(idle)
+                    idle[code.facts.names.get(test.operands[0], "")] = None
+        return tuple(absent), tuple(name for name in idle if name)
 
 
 def _steps(code: Code) -> Iterator[Step]:

@@ -1,8 +1,8 @@
 """Loaders: who copies a layer and then says that it is there.
 
 A *signal* is the other half of a wait: a method of the same class that records the event, or resolves the future, which
-the wait picks. A *loader* is a function that gives signals, or a generator that copies on a stream of its own, a layer a
-step. Its *copies* are the calls for the same layer whose result nobody takes.
+the wait picks. A *loader* is a function that gives signals, or a generator that copies on a stream of its own, a layer
+a step. Its *copies* are the calls for the same layer whose result nobody takes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Loaders:
                 for one in calls(code):
                     path = origin(code.defined, receiver(code.defined, one))
                     held = self._program.held(cls, path[0]) if len(path) == 1 else ()
-                    found.update(one for one in held if any(f"{one}.{m}" in self._gates.waits for m in self._named(one)))
+                    found.update(
+                        one for one in held if any(f"{one}.{m}" in self._gates.waits for m in self._named(one))
+                    )
         return frozenset(found)
 
     def _named(self, cls: str) -> tuple[str, ...]:
@@ -98,7 +100,7 @@ class Loaders:
                 yield one, f"{func.name} signals it: {where.what} ({where.path}:{where.line})"
 
     def _is_counter(self, code: Code, one: Call) -> bool:
-        """Whether the receiver of a signal is told to be one: its class is known, or its name is not one common word."""
+        """Whether what a signal is called on is a counter, or may be one."""
         path = origin(code.defined, receiver(code.defined, one))
         if path and code.owner:
             held = self._program.held(code.owner, path[0])
@@ -128,7 +130,9 @@ class Loaders:
             if (name := called(code.defined, one)) not in stores:
                 text = expression(code.facts, one.dst, code.defined)
                 found.setdefault(name, []).append(at(code, one.at.line, f"{text}, then {why}"))
-        return tuple(Named(name, HIGH if len(shown) > 1 else MEDIUM, tuple(shown)) for name, shown in sorted(found.items()))
+        return tuple(
+            Named(name, HIGH if len(shown) > 1 else MEDIUM, tuple(shown)) for name, shown in sorted(found.items())
+        )
 
     def host_side(self, pools: frozenset[str]) -> tuple[Named, ...]:
         """The classes that load, and those whose methods are the copies; those that start a family."""
@@ -209,5 +213,3 @@ def _streams(code: Code) -> str:
         if entered and stepping and called(code.defined, one) in _ORDERS:
             return f"{expression(code.facts, one.dst, code.defined)} orders the next step behind it"
     return ""
-
-

@@ -102,7 +102,7 @@ class Pools:
         for one in calls(code):
             path = origin(code.defined, receiver(code.defined, one))
             if len(path) == 1 and path[0] not in self._gates.counters() and _is_returned(code, one.dst):
-                for cls in self._program.held(code.owner, path[0]):
+                for cls in sorted(self._program.held(code.owner, path[0])):
                     yield cls, one.at.line
 
     # ------------------------------------------------------------ what is wanted, what is told
@@ -146,6 +146,11 @@ def returned(code: Code) -> Iterator[Value]:
             one = code.defined.get(block.end.value)
             if not (hasattr(one, "value") and one.value is None):  # type: ignore[union-attr]
                 yield block.end.value
+
+
+def returns(code: Code) -> bool:
+    """Whether a function returns something, not only None."""
+    return next(returned(code), None) is not None
 
 
 def _is_returned(code: Code, value: Value) -> bool:

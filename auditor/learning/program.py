@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from auditor.facts import NOTHING, Attr, Bind, Build, Call, Const, Declare, Import, Item, ModuleFacts, Name, Param, Phi, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Bind,
+    Build,
+    Call,
+    Const,
+    Declare,
+    Import,
+    Item,
+    ModuleFacts,
+    Name,
+    Param,
+    Phi,
+    Value,
+)
 from auditor.facts import SetAttr as Store
 from auditor.learning.values import Evidence
 from auditor.link import Code, Hierarchy, Scopes

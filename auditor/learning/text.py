@@ -1,4 +1,4 @@
-"""What was learned as the text of a rule pack: TOML, a comment a line that says where it was seen and how sure it is."""
+"""What was learned as the text of a rule pack: TOML, with a comment a line on where it was seen and how sure it is."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def pack_of(learned: Learned, uses: Uses, *, name: str, source: str, version_fil
 
 
 def _lines(learned: Learned, uses: Uses, name: str, source: str, version_file: str) -> Iterator[str]:
-    yield f"# Learned by `bufgate rules learn` from {_comment(source)}. Nobody has confirmed it: each line says where it was"
-    yield "# seen and how sure that is. Correct it, delete what is wrong, and check it with `bufgate rules validate`."
+    yield f"# Learned by `bufgate rules learn` from {_comment(source)}. Nobody has confirmed it: each line says where"
+    yield "# it was seen and how sure that is. Correct it, delete what is wrong, check it with `bufgate rules validate`."
     yield f"schema = {SCHEMA_VERSION}"
     yield from ("", "[engine]", f"name = {_text(name)}", f"why = {_text(f'Learned from {_comment(source)}.')}")
     if version_file:
         yield f"version_file = {_text(version_file)}"
     for group in learned.told[:1]:
         yield from ("", "[[recognise]]", f"identifiers = {_list(group)}")
-        yield 'why = "They stand together in one file: the counter and its wait, or the wait of plugins and who calls it."'
+        yield 'why = "They stand together in one file: a counter and its wait, or a wait of plugins and who calls it."'
     yield from _names("pools", learned.pools)
     yield from _names("accessors", learned.accessors)
     yield from _names("accessors", learned.siblings, why="siblings")

@@ -57,8 +57,7 @@ def _asked(code: Code, values: frozenset[Value]) -> bool:
 
 def _from_parameter(code: Code, value: Value) -> bool:
     return any(
-        isinstance(one := code.defined.get(source), Param) and source != SELF
-        for source in sources(code.defined, value)
+        isinstance(code.defined.get(source), Param) and source != SELF for source in sources(code.defined, value)
     )
 
 

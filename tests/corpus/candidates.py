@@ -31,7 +31,7 @@ def calls(root: Path, below: str, families: tuple[str, ...] = FAMILIES) -> list[
     found: set[Candidate] = set()
     for file in sorted((root / below).rglob("*.py")):
         path = file.relative_to(root).as_posix()
-        if _is_product(path):
+        if is_product(path):
             tree = ast.parse(file.read_bytes())
             found.update(Candidate(path, line, name) for line, name in _named(tree) if _fits(name, families))
     return sorted(found)
@@ -87,6 +87,6 @@ def _fits(name: str, families: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, family) for family in families)
 
 
-def _is_product(path: str) -> bool:
+def is_product(path: str) -> bool:
     *folders, name = path.split("/")
     return not NOT_PRODUCT.intersection(folders) and not name.startswith(("test_", "bench_", "benchmark_"))
