@@ -16,9 +16,12 @@ from auditor.collector import no_collector
 from auditor.errors import UsageError
 from auditor.extract import Extractor
 from auditor.facts import ModuleFacts
-from auditor.learning import Wanted, learn, pack_of
+from auditor.learning import Learned, Wanted, learn, pack_of
 from auditor.source import SourceTree
 from auditor.spec import built_in_packs
+
+_FIRST = 3
+"""Waits that are told where nothing was learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ def propose(tree: SourceTree, options: Options, *, name: str, source: str) -> Pr
         learned = learn(reader.modules, reader.supply, uses)
     phase(f"learned from {len(reader.read):,} of {len(reader.modules):,} files below {tree.root}")
     if learned.empty:
-        raise NothingToAudit(_nothing(tree, reader))
+        raise NothingToAudit(_nothing(tree, reader, learned))
     text = pack_of(learned, uses, name=name, source=source, version_file=_version_file(tree, name))
     return Proposal(text, tuple(reader.problems()))
 
@@ -79,9 +82,11 @@ class _Reader:
         yield from sorted({*self._problems, *((one.path, one.line, one.what) for one in self._tree.problems)})
 
 
-def _nothing(tree: SourceTree, reader: _Reader) -> str:
+def _nothing(tree: SourceTree, reader: _Reader, learned: Learned) -> str:
+    waits = "; ".join(f"{one.path}:{one.line} {one.what}" for one in learned.waits[:_FIRST])
+    more = f" These wait, and are called on nothing of the kind: {waits}." if waits else ""
     unread = next(iter(reader.problems()), None)
-    more = f" Not all could be read: {unread[0]}:{unread[1]}: {unread[2]}." if unread else ""
+    more += f" Not all could be read: {unread[0]}:{unread[1]}: {unread[2]}." if unread else ""
     return (
         f"nothing was learned from {tree.root}: {len(reader.modules):,} files, {len(reader.read):,} of them read. "
         "Looked for: a method that waits for an event, future or condition that its parameter picks, on an object that "

@@ -210,9 +210,9 @@ def unruled_tree_options(verb: Verb) -> Verb:
 
     @functools.wraps(verb)
     def without_rules(**options: Any) -> object:
-        return taking(extra=(), engine=None, assume=(), no_assumptions=False, **options)
+        return taking(engine=None, assume=(), no_assumptions=False, **options)
 
-    return _with_options(without_rules, (*_WHAT[:2], _CONFIG, *_READING))  # type: ignore[no-any-return]
+    return _with_options(without_rules, (*_WHAT, _CONFIG, *_READING))  # type: ignore[no-any-return]
 
 
 def _with_options(verb: Any, options: Sequence[Any]) -> Any:

@@ -11,7 +11,7 @@ from auditor.learning.program import SELF, Program, calls, label, leaves, origin
 from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
 from auditor.learning.waits import from_parameters
 from auditor.link import Code
-from auditor.loading import receiver, sources
+from auditor.loading import called, receiver, sources
 
 _DEEPEST = 3
 """Calls from an accessor down to the method that picks the layer."""
@@ -105,14 +105,15 @@ class Accessors:
                     todo.append(base)
 
     def _storage(self) -> dict[str, list[Evidence]]:
-        """storage(a) ← accessor(m), returns(m, self.a[…layer…])"""
+        """storage(a) ← accessor(m), returns(m, self.a[…layer…]);  storage(a) ← returns(m, self.a[layer of a gate])"""
         found: dict[str, list[Evidence]] = {}
-        for gated in self._gated.values():
-            for code, one in self._handed(gated):
-                path = origin(code.defined, one.base)
-                text = expression(code.facts, one.dst, code.defined)
-                where = Evidence(code.path, one.at.line, f"{label(gated)} hands out {text}")
-                found.setdefault(path[-1], []).append(where)
+        layers = self._gates.layers()
+        for method in self._methods:
+            for code, one in self._handed(method):
+                if method.name in self._gated or expression(code.facts, one.index, code.defined) in layers:
+                    text = expression(code.facts, one.dst, code.defined)
+                    where = Evidence(code.path, one.at.line, f"{label(method)} hands out {text}")
+                    found.setdefault(origin(code.defined, one.base)[-1], []).append(where)
         return found
 
     # ------------------------------------------------------------ what is told
@@ -131,18 +132,31 @@ class Accessors:
         return Named(name, HIGH if any(map(self._is_direct, gated)) else MEDIUM, tuple(shown))
 
     def siblings(self) -> tuple[Named, ...]:
-        """The methods that hand out a layer of the same storage and do not wait: perhaps the bug."""
+        """The methods that hand out a layer of the same storage, or what another object's accessor hands out for a
+        layer, and do not wait themselves: perhaps the bug."""
         found: dict[str, list[Evidence]] = {}
-        for code in self._methods:
-            name = code.facts.name
-            if name.startswith("_") or name in self._names:
-                continue
+        others = [code for code in self._methods if not code.facts.name.startswith("_")]
+        others = [code for code in others if code.facts.name not in self._names]
+        for code in others:
             for where, one in self._handed(code):
                 if origin(where.defined, one.base)[-1] in self.storage:
-                    text = expression(where.facts, one.dst, where.defined)
-                    what = f"{label(code)} hands out {text} and does not wait"
-                    found.setdefault(name, []).append(Evidence(where.path, one.at.line, what))
+                    what = (
+                        f"{label(code)} hands out {expression(where.facts, one.dst, where.defined)} and does not wait"
+                    )
+                    found.setdefault(code.facts.name, []).append(Evidence(where.path, one.at.line, what))
+        known = self._names | found.keys()
+        for code in others:
+            for value in returned(code):
+                for call in self._seen(code, value):
+                    if isinstance(call, Call) and self._delegates(code, call, known):
+                        what = f"{label(code)} hands on {expression(code.facts, call.dst, code.defined)}"
+                        found.setdefault(code.facts.name, []).append(Evidence(code.path, call.at.line, what))
         return tuple(Named(name, MEDIUM, tuple(shown)) for name, shown in sorted(found.items()))
+
+    def _delegates(self, code: Code, one: Call, known: Collection[str]) -> bool:
+        """Whether a call asks what an attribute of the object holds for a layer, by the name of an accessor."""
+        through = origin(code.defined, receiver(code.defined, one))
+        return bool(through) and called(code.defined, one) in known and from_parameters(code, one)
 
     def buffers(self) -> tuple[Named, ...]:
         """The attributes that hold the storage."""

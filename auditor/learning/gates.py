@@ -15,20 +15,20 @@ from auditor.facts import Attr, Call, Op, Value, expression
 from auditor.learning.hints import Wanted, calling, mentioning
 from auditor.learning.program import SELF, Program, at, calls, label, origin, parameter, short
 from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate
-from auditor.learning.waits import from_parameters, indexed_wait
+from auditor.learning.waits import Wait, from_parameters, indexed_wait, tells
 from auditor.link import Code
 from auditor.loading import called, receiver, sources
 
 
 class Use(NamedTuple):
     """A wait that a function makes on a counter that it reaches from its object: ``path`` are the attributes, ``made``
-    tells that the class of what they hold is known, and waits."""
+    the waits of the classes that they are known to hold."""
 
     code: Code
     call: Call
     path: tuple[str, ...]
     method: str
-    made: bool
+    made: tuple[str, ...]
 
     @property
     def counter(self) -> str:
@@ -46,8 +46,8 @@ class Gates:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self.waits: dict[str, Evidence] = {}
-        """Method (qualified) → where it waits."""
+        self.waits: dict[str, Wait] = {}
+        """Method (qualified) → its wait."""
         self.uses: list[Use] = []
         self._grow()
 
@@ -61,9 +61,10 @@ class Gates:
             known = len(self.waits)
             self.uses = [use for code in self._methods() for use in self._uses(code)]
             for use in self.uses:
-                if use.made and not self.is_handed(use.counter) and from_parameters(use.code, use.call):
-                    self.waits.setdefault(use.code.name, use.evidence)
-        self.uses = [use for use in self.uses if self.is_handed(use.counter)]
+                if use.made and not self._is_counter(use) and from_parameters(use.code, use.call):
+                    device = any(self.waits[name].device for name in use.made)
+                    self.waits.setdefault(use.code.name, Wait(use.evidence, device))
+        self.uses = [use for use in self.uses if self._is_counter(use)]
 
     def _methods(self) -> Iterator[Code]:
         return (code for named in self._program.methods.values() for code in named)
@@ -75,15 +76,28 @@ class Gates:
             path = origin(code.defined, receiver(code.defined, one)) if name in waiting else ()
             if path:
                 held = self._program.held(code.owner, path[0]) if len(path) == 1 else frozenset()
-                made = any(f"{base}.{name}" in self.waits for cls in held for base in self._program.lineage(cls))
+                bases = sorted({f"{base}.{name}" for cls in held for base in self._program.lineage(cls)})
+                made = tuple(one for one in bases if one in self.waits)
                 if made or (not held and "_" in name.strip("_")):  # one common word says nothing by itself
                     yield Use(code, one, path, name, made)
 
     # ------------------------------------------------------------ counters
 
-    def is_handed(self, attribute: str) -> bool:
-        """Whether an attribute is given to its object from outside, after it was made."""
-        return any(self._armings(attribute))
+    def _is_counter(self, use: Use) -> bool:
+        """Whether an attribute is given to its object from outside: after it was made; or when it was made, if it is a
+        stream of the device that waits, and others signal to it."""
+        if any(self._armings(use.counter)):
+            return True
+        given = (parameter(code, store.value) for code, store in self._program.storing(use.counter))
+        waiting = [name for name in use.made if self.waits[name].device and self._is_signalled(name)]
+        return bool(waiting) and any(one is not None for one in given)
+
+    def _is_signalled(self, wait: str) -> bool:
+        """Whether the class of a wait, or one that its objects hold, has a method that is the other half of it."""
+        cls = wait.rpartition(".")[0]
+        held = {one for owner, name in self._program.stored() if owner == cls for one in self._program.held(cls, name)}
+        known = [one for one in sorted({cls} | held) if one in self._program.hierarchy.classes]
+        return any(tells(code) for one in known for code in self._program.own(one) if code.name != wait)
 
     def _armings(self, attribute: str) -> Iterator[tuple[Code, int]]:
         for code, store in self._program.storing(attribute):
@@ -98,6 +112,11 @@ class Gates:
     def arming_methods(self) -> frozenset[str]:
         """The methods that store one."""
         return frozenset(code.facts.name for name in self.counters() for code, _ in self._armings(name))
+
+    def layers(self) -> frozenset[str]:
+        """How the layer is written that gates are given, where it is counted from the first one of the object."""
+        given = ((use.code, argument.value) for use in self.uses for argument in use.call.arguments)
+        return frozenset(expression(code.facts, value, code.defined) for code, value in given if _is_less(code, value))
 
     def wanted(self) -> Iterator[Wanted]:
         """The files that may say more: those that call a wait, those that have to do with a counter."""
@@ -116,7 +135,7 @@ class Gates:
 
     def _gate(self, method: str, counter: str) -> Gate:
         uses = [use for use in self.uses if (use.method, use.counter) == (method, counter)]
-        deep = [evidence for name, evidence in sorted(self.waits.items()) if short(name) == method]
+        deep = [wait.where for name, wait in sorted(self.waits.items()) if short(name) == method]
         local = Counter(_is_local(use) for use in uses).most_common(1)[0][0]
         argument = Counter(_layer(use) for use in uses).most_common(1)[0][0]
         shown = (*(use.evidence for use in uses), *deep)

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 WAITS = ("wait", "wait_event", "wait_stream", "wait_for", "synchronize", "result", "exception", "acquire")
 """Methods that wait, of events, streams, conditions, futures and semaphores (PyTorch, threading, concurrent)."""
 
+DEVICE = frozenset({"wait_event", "wait_stream"})
+"""Those among them that make a stream wait, not the host."""
+
 LONGEST = 2_000
 """Bytes of the body of a method that is looked at: a gate does little but wait."""
 _WAITS = re.compile(rb"\b(?:" + "|".join(WAITS).encode() + rb")\s*\(")

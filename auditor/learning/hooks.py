@@ -118,6 +118,10 @@ class Plugins:
 
     # ------------------------------------------------------------ who waits
 
+    def _around(self, wrapper: Code) -> Code:
+        """The function that makes a wrapper."""
+        return self._program.codes[f"{wrapper.module}.{wrapper.facts.scope}"]
+
     def _wrappers(self) -> Iterator[tuple[Code, Call]]:
         """The functions that call the wait and then what they wrap: a parameter of the function around them."""
         names = {step.code.facts.name for step in self.steps}
@@ -181,7 +185,7 @@ class Plugins:
         """Names that stand together where the reads are: the decorator, the wait, where the storage comes from."""
         return [
             (
-                wrapper.facts.scope.rpartition(".")[2],
+                self._around(wrapper).facts.name,
                 called(wrapper.defined, wait),
                 *dict.fromkeys(_sources_of(wrapper)),
             )

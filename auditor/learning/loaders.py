@@ -15,11 +15,10 @@ from auditor.learning.gates import Gates
 from auditor.learning.hints import Wanted, calling, defining
 from auditor.learning.program import SELF, Program, at, calls, label, origin, short
 from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
+from auditor.learning.waits import TELLS, tells
 from auditor.link import Code
 from auditor.loading import called, parts, receiver, sources
 
-_TELLS = frozenset({"record", "notify", "notify_all", "set", "set_result", "release"})
-"""What tells a waiter: of an event of the device, a condition, an event of threads, a future, a semaphore."""
 _ORDERS = frozenset({"wait_stream", "wait_event", "synchronize"})
 _FILLS = frozenset({"append", "extend", "add", "update", "put", "info", "debug", "warning", "error", "set"})
 """Methods of containers and loggers: their result is not taken either, and they copy nothing."""
@@ -41,7 +40,7 @@ class Loaders:
         self._gates = gates
         self.counters = self._chain()
         """The classes whose objects are waited on: counters, and what they are made of."""
-        self.signals = {code.name: code for cls in sorted(self.counters) for code in program.own(cls) if _tells(code)}
+        self.signals = {code.name: code for cls in sorted(self.counters) for code in program.own(cls) if tells(code)}
         self._callbacks = dict(self._handed_on())
         self.copies = tuple(self._copies())
 
@@ -156,20 +155,6 @@ class Loaders:
                     yield cls, at(code, store.at.line, f"{label(code)} makes the counter {attribute}")
 
 
-def _tells(code: Code) -> bool:
-    """Whether a method tells waiters of an element that its parameter picks."""
-    return len(code.facts.params) > 1 and any(
-        called(code.defined, one) in _TELLS
-        and origin(code.defined, receiver(code.defined, one))
-        and bool(_picked(code, receiver(code.defined, one)))
-        for one in calls(code)
-    )
-
-
-def _picked(code: Code, value: Value) -> bool:
-    return any(isinstance(code.defined.get(one), Param) and one != SELF for one in sources(code.defined, value))
-
-
 def _steps(code: Code, values: list[Value]) -> frozenset[Value]:
     """The elements of loops that values are computed from."""
     found = frozenset().union(*(sources(code.defined, value) for value in values)) if values else frozenset()
@@ -186,7 +171,7 @@ def _acts(code: Code, layer: frozenset[Value]) -> Iterator[Call]:
         if (
             name
             and on not in (NOTHING, SELF)
-            and name not in _FILLS | _TELLS | _ORDERS
+            and name not in _FILLS | TELLS | _ORDERS
             and one.dst not in taken
             and layer.intersection(given)
         ):

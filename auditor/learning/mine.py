@@ -62,7 +62,11 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
     accessors = Accessors(program, seen.gates, seen.pools, frozenset(uses.views))
     gates, arming, hooks = seen.gates.gates(), seen.gates.arming(), seen.plugins.hooks()
     guarding, guarded = seen.plugins.guarded()
-    groups = [(gate.counter, one.method, gate.method) for gate in gates for one in arming] + _names(seen.plugins, hooks)
+    groups = [
+        *((gate.counter, one.method, gate.method) for gate in gates for one in arming),
+        *((gate.counter, gate.method) for gate in gates),
+        *_names(seen.plugins, hooks),
+    ]
     return Learned(
         gates=gates,
         arming=arming,
@@ -73,7 +77,8 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
         transfers=seen.loaders.transfers(uses.stores),
         host_side=_joined(seen.loaders.host_side(seen.pools.family), seen.plugins.classes(hooks)),
         hooks=hooks,
-        told=tuple(group for group in groups if program.together(group)),
+        told=tuple(group for group in groups if all(map(str.isidentifier, group)) and program.together(group)),
+        waits=tuple(sorted(wait.where for wait in seen.gates.waits.values())),
     )
 
 
@@ -85,5 +90,8 @@ def _names(plugins: Plugins, hooks: Hooks | None) -> list[tuple[str, ...]]:
 
 
 def _joined(some: tuple[Named, ...], more: tuple[Named, ...]) -> tuple[Named, ...]:
-    names = {one.name for one in some}
-    return (*some, *(one for one in more if one.name not in names))
+    """Both, of each name the first."""
+    found: dict[str, Named] = {}
+    for one in (*some, *more):
+        found.setdefault(one.name, one)
+    return tuple(found.values())

@@ -32,8 +32,8 @@ class Pools:
 
     def _owners(self) -> dict[str, list[Evidence]]:
         found: dict[str, list[Evidence]] = {}
-        counters, armings = self._gates.counters(), self._gates.arming_methods()
-        for counter in sorted(counters):
+        armings = self._gates.arming_methods()
+        for counter in sorted(self._gates.counters()):
             for code, store in self._program.storing(counter):
                 if code.facts.name in armings:
                     what = f"{label(code)} stores the counter as {counter}"

@@ -14,7 +14,7 @@ _WIDEST = 150
 _WHY = {
     "pools": "Their objects are given a counter or wait on it; or are storage that such an object hands out.",
     "accessors": "They wait for the load of a layer, then hand out what is stored of it.",
-    "siblings": "They hand out the same storage and do not wait: what calls them may be the bug.",
+    "siblings": "They hand out the same storage and do not wait themselves: what calls them may be the bug.",
     "buffers": "Accessors hand out a layer of it.",
     "host_side": "They make the counter, load, or are where the copies come from.",
     "transfers": "Loaders call it for a layer before they say that the layer is there.",
@@ -28,7 +28,7 @@ def pack_of(learned: Learned, uses: Uses, *, name: str, source: str, version_fil
 
 def _lines(learned: Learned, uses: Uses, name: str, source: str, version_file: str) -> Iterator[str]:
     yield f"# Learned by `bufgate rules learn` from {_comment(source)}. Nobody has confirmed it: each line says where"
-    yield "# it was seen and how sure that is. Correct it, delete what is wrong, check it with `bufgate rules validate`."
+    yield "# it was seen and how sure that is. Correct it, delete what is wrong; `bufgate rules validate` checks it."
     yield f"schema = {SCHEMA_VERSION}"
     yield from ("", "[engine]", f"name = {_text(name)}", f"why = {_text(f'Learned from {_comment(source)}.')}")
     if version_file:
@@ -73,10 +73,16 @@ def _arming(arming: Arming) -> Iterator[str]:
 
 
 def _hooks(hooks: Hooks) -> Iterator[str]:
-    yield from ("", f"# {hooks.confidence}: {_shown(hooks.shown)}", "[connectors]", f"roots = {_list((hooks.root,))}")
-    yield from (f"wait = {_text(hooks.wait)}", f"load = {_text(hooks.load)}", f"offer = {_text(hooks.offer)}")
-    yield from (f"absent = {_list(hooks.absent)}", f"idle = {_list(hooks.idle)}")
-    yield 'why = "Plugins that load: one method starts the loads of a pass, another waits for the layer at hand."'
+    named = (("wait", hooks.wait), ("load", hooks.load), ("offer", hooks.offer))
+    lines = (
+        *("[connectors]", f"roots = {_list((hooks.root,))}", *(f"{key} = {_text(name)}" for key, name in named)),
+        *(f"absent = {_list(hooks.absent)}", f"idle = {_list(hooks.idle)}"),
+        'why = "Plugins that load: one method starts the loads of a pass, another waits for the layer at hand."',
+    )
+    yield from ("", f"# {hooks.confidence}: {_shown(hooks.shown)}")
+    if not hooks.offer:
+        yield "# No method was seen that tells how much can be loaded, and whether between passes: name it to use this."
+    yield from (line if hooks.offer else f"# {line}" for line in lines)
 
 
 def _uses(uses: Uses) -> Iterator[str]:

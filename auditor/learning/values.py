@@ -66,7 +66,7 @@ class Hooks:
 @dataclass(frozen=True, slots=True)
 class Learned:
     """Everything that a tree shows. ``siblings`` hand out what accessors do and do not wait;
-    ``told`` are groups of identifiers that one file of it holds together."""
+    ``told`` are groups of identifiers that one file of it holds together; ``waits`` all waits, gates or not."""
 
     gates: tuple[Gate, ...] = ()
     arming: tuple[Arming, ...] = ()
@@ -78,6 +78,7 @@ class Learned:
     host_side: tuple[Named, ...] = ()
     hooks: Hooks | None = None
     told: tuple[tuple[str, ...], ...] = ()
+    waits: tuple[Evidence, ...] = ()
 
     @property
     def empty(self) -> bool:

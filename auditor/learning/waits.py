@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from auditor.facts import Attr, Branch, Call, Closure, Item, Op, Param, Value, expression
-from auditor.learning.hints import WAITS
-from auditor.learning.program import SELF, at, calls, origin
+from auditor.learning.hints import DEVICE, WAITS
+from auditor.learning.program import SELF, at, calls, label, origin
 from auditor.learning.values import Evidence
 from auditor.link import Code
 from auditor.loading import called, receiver, sources
 
+TELLS = frozenset({"record", "notify", "notify_all", "set", "set_result", "release"})
+"""What tells a waiter: of an event of the device, a condition, an event of threads, a future, a semaphore."""
 _WAITS = frozenset(WAITS)
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 
 
-def indexed_wait(code: Code) -> Evidence | None:
-    """Where a method waits for what one of its parameters picks out of the state of its object, or None."""
+class Wait(NamedTuple):
+    """Where a method waits, and whether it is a stream of the device that does."""
+
+    where: Evidence
+    device: bool
+
+
+def indexed_wait(code: Code) -> Wait | None:
+    """The wait of a method for what one of its parameters picks out of the state of its object, or None."""
     if not code.is_method or len(code.facts.params) < 2 or code.facts.name == "__init__":
         return None
     for one in calls(code):
@@ -24,7 +35,8 @@ def indexed_wait(code: Code) -> Evidence | None:
         found: frozenset[Value] = frozenset().union(*(sources(code.defined, value) for value in values))
         own = any(isinstance(read := code.defined.get(value), Attr) and read.base == SELF for value in found)
         if own and (_picked(code, found) or _reached(code) or _asked(code, found)):
-            return at(code, one.at.line, f"waits: {expression(code.facts, one.dst, code.defined)}")
+            text = f"{label(code)} waits: {expression(code.facts, one.dst, code.defined)}"
+            return Wait(at(code, one.at.line, text), called(code.defined, one) in DEVICE)
     return None
 
 
@@ -64,3 +76,11 @@ def _from_parameter(code: Code, value: Value) -> bool:
 def from_parameters(code: Code, one: Call) -> bool:
     """Whether a call is given something that was computed from a parameter of the function."""
     return any(_from_parameter(code, argument.value) for argument in one.arguments)
+
+
+def tells(code: Code) -> bool:
+    """Whether a method tells waiters of an element that its parameter picks: a signal, the other half of a wait."""
+    if not code.is_method or len(code.facts.params) < 2:
+        return False
+    told = (receiver(code.defined, one) for one in calls(code) if called(code.defined, one) in TELLS)
+    return any(origin(code.defined, value) and _from_parameter(code, value) for value in told)
