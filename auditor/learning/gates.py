@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from auditor.facts import Attr, Call, Op, Value, expression
+from auditor.facts import Attr, Call, Const, Op, Value, expression
 from auditor.learning.hints import Wanted, calling, mentioning
 from auditor.learning.program import SELF, Program, at, calls, label, origin, parameter, short
 from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate
 from auditor.learning.waits import Wait, from_parameters, indexed_wait, tells
 from auditor.link import Code
-from auditor.loading import called, receiver, sources
+from auditor.loading import called, receiver
 
 
 class Use(NamedTuple):
@@ -159,9 +159,9 @@ class Gates:
 
 
 def _layer(use: Use) -> int:
-    """The position of the layer among the arguments: the first that is computed, not written out."""
-    positional = [one.value for one in use.call.arguments if one.kind == "pos"]
-    return next((i for i, value in enumerate(positional) if len(sources(use.code.defined, value)) > 1), 0)
+    """The position of the layer among the arguments: the first that is not written out."""
+    positional = [use.code.defined.get(one.value) for one in use.call.arguments if one.kind == "pos"]
+    return next((position for position, one in enumerate(positional) if not isinstance(one, Const)), 0)
 
 
 def _is_local(use: Use) -> bool:
