@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers bench long probe fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers learned bench long probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ truth: $(VENV)/.tests  ## a table of the public bugs and look-alikes: what is to
 
 receivers: $(VENV)/.tests  ## a table of the receivers that are unknown in five releases, by the form in which they are written
 	@$(BIN)/python -m tests.receivers
+
+learned: $(VENV)/.tests  ## a table of what `rules learn` finds of the packs that were written by hand, on real releases
+	@$(BIN)/python -m tests.learned
 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of audits, cold and warm, beside pyrefly; growth of a synthetic tree
 	$(BIN)/python tests/bench.py $(RELEASE) sglang==0.5.9

@@ -41,7 +41,7 @@ def test_it_finds_what_was_written_by_hand(release, requirement: str) -> None:
     written = find_pack(requirement.partition("==")[0])
     rows = {row.kind: row for row in compared(root, written, parsed(learnt(requirement).text))}
     short = [
-        f"{kind}: recall {rows[kind].recall:.3f}, precision {rows[kind].precision:.3f}; missed {sorted(rows[kind].missed)}"
+        f"{kind}: recall {rows[kind].recall:.3f}, precision {rows[kind].precision:.3f}"
         for kind, (recall, precision) in FIGURES[requirement].items()
         if rows[kind].recall < recall or rows[kind].precision < precision
     ]

@@ -1,4 +1,4 @@
-"""``rules learn`` as a user runs it: the pack is one that the audit takes, and what cannot be done is said with exit 2."""
+"""``rules learn`` as a user runs it: the audit takes the pack, and what cannot be done is said with exit 2."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def learn(*arguments: str | Path, cwd: Path | None = None) -> Done:
 
 
 def test_the_audit_finds_the_same_by_the_pack_that_was_learned(tree: Path, tmp_path: Path, undisturbed: Done) -> None:
-    """The miniature engine, with the pack of SGLang hidden. Only the sites of accessors that hide behind others differ."""
+    """The miniature engine, with the pack of SGLang hidden. Sites of accessors that hide behind others are missing."""
     pack = tmp_path / "mine.toml"
     done = learn(tree, "-o", pack)
     assert (done.exit, done.stdout, done.stderr) == (0, "", "")
