@@ -59,7 +59,8 @@ class Gates:
         known = -1
         while known != len(self.waits):
             known = len(self.waits)
-            self.uses = [use for code in self._methods() for use in self._uses(code)]
+            waiting = frozenset(map(short, self.waits))
+            self.uses = [use for code in self._methods() for use in self._uses(code, waiting)]
             for use in self.uses:
                 if use.made and not self._is_counter(use) and from_parameters(use.code, use.call):
                     device = any(self.waits[name].device for name in use.made)
@@ -69,8 +70,7 @@ class Gates:
     def _methods(self) -> Iterator[Code]:
         return (code for named in self._program.methods.values() for code in named)
 
-    def _uses(self, code: Code) -> Iterator[Use]:
-        waiting = {short(method) for method in self.waits}
+    def _uses(self, code: Code, waiting: frozenset[str]) -> Iterator[Use]:
         for one in calls(code):
             name = called(code.defined, one)
             path = origin(code.defined, receiver(code.defined, one)) if name in waiting else ()

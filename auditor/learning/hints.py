@@ -96,7 +96,7 @@ def _methods(content: bytes) -> Iterator[tuple[list[bytes], bytes]]:
 
 def _picks(parameters: list[bytes], body: bytes) -> bool:
     names = b"|".join(map(re.escape, parameters))
-    element, until = rb"\w\[[^\]\n]*\b(?:%b)\b", rb"\bwhile\b[^\n]*[<>][^\n]*\b(?:%b)\b"
+    element, until = rb"\w\[[^\]\n]{0,200}?\b(?:%b)\b", rb"\bwhile\b[^\n]{0,80}?[<>][^\n]{0,80}?\b(?:%b)\b"
     return re.search(element % names + b"|" + until % names, body) is not None
 
 
