@@ -13,7 +13,7 @@ is solved and nothing decided: what is told is a proposal for a person, with its
 from auditor.learning.hints import Wanted
 from auditor.learning.mine import Supply, learn
 from auditor.learning.text import pack_of
-from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate, Hooks, Learned, Named
+from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate, Hooks, InFlight, Learned, Named
 
 __all__ = [
     "HIGH",
@@ -23,6 +23,7 @@ __all__ = [
     "Evidence",
     "Gate",
     "Hooks",
+    "InFlight",
     "Learned",
     "Named",
     "Supply",

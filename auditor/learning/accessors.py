@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from auditor.facts import Attr, Call, Item, Param, Value, expression
+from auditor.facts import Attr, Call, Item, Param, Raise, Value, expression
 from auditor.learning.gates import Gates
 from auditor.learning.pools import Pools, returned, returns
-from auditor.learning.program import SELF, Program, calls, label, leaves, origin
+from auditor.learning.program import SELF, Program, calls, label, leaves, origin, short
 from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
 from auditor.learning.waits import from_parameters
 from auditor.link import Code
@@ -109,7 +109,7 @@ class Accessors:
         found: dict[str, list[Evidence]] = {}
         layers = self._gates.layers()
         for method in self._methods:
-            for code, one in self._handed(method):
+            for code, one in self._handed(method) if _hands_tensors(method, self._program) else ():
                 if method.name in self._gated or expression(code.facts, one.index, code.defined) in layers:
                     text = expression(code.facts, one.dst, code.defined)
                     where = Evidence(code.path, one.at.line, f"{label(method)} hands out {text}")
@@ -158,12 +158,36 @@ class Accessors:
         through = origin(code.defined, receiver(code.defined, one))
         return bool(through) and called(code.defined, one) in known and from_parameters(code, one)
 
+    def stand_ins(self) -> tuple[Named, ...]:
+        """The pools that nothing derives from and whose accessors only raise: they hold no storage."""
+        found = []
+        for cls in sorted(self._pools.family - set(self._pools.roots)):
+            own = [code for code in self._program.own(cls) if code.facts.name in self._names]
+            alone = self._program.hierarchy.subclasses(cls) == {cls}
+            waiting = any(code.name in self._pools.waiting for code in self._program.own(cls))
+            if len(own) > 1 and alone and not waiting and all(map(_only_raises, own)):
+                where = Evidence(
+                    own[0].path, own[0].facts.at.line, f"{label(own[0])} and {len(own) - 1} more only raise"
+                )
+                found.append(Named(short(cls), MEDIUM, (where,)))
+        return tuple(found)
+
     def buffers(self) -> tuple[Named, ...]:
         """The attributes that hold the storage."""
         return tuple(
             Named(name, HIGH if len(shown) > 1 else MEDIUM, tuple(shown))
             for name, shown in sorted(self.storage.items())
         )
+
+
+def _only_raises(code: Code) -> bool:
+    return all(isinstance(block.end, Raise) for block in code.facts.blocks)
+
+
+def _hands_tensors(code: Code, program: Program) -> bool:
+    """Whether nothing says that what a method returns is something else: a number, an object of the tree."""
+    kind = code.facts.returns
+    return kind is None or not (kind.name in ("int", "str", "bool") or any(program.named(code, kind)))
 
 
 def _is_pick(code: Code, one: Item) -> bool:

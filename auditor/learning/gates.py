@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from auditor.facts import Attr, Call, Const, Op, Value, expression
+from auditor.facts import Attr, Branch, Call, Const, Op, Return, Value, expression
 from auditor.learning.hints import Wanted, calling, mentioning
 from auditor.learning.program import SELF, Program, at, calls, label, origin, parameter, short
-from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate
+from auditor.learning.values import HIGH, LOW, MEDIUM, Arming, Evidence, Gate, InFlight
 from auditor.learning.waits import Wait, from_parameters, indexed_wait, tells
 from auditor.link import Code
 from auditor.loading import called, receiver
@@ -142,6 +142,15 @@ class Gates:
         sure = HIGH if len(uses) > 1 and deep else MEDIUM if deep else LOW
         return Gate(method, counter, argument, "local" if local else "global", sure, shown)
 
+    def in_flight(self) -> tuple[InFlight, ...]:
+        """What a counter asks of itself before it waits, the first of each attribute."""
+        methods = {use.method for use in self.uses}
+        waiting = (self._program.codes[name] for name in sorted(self.waits) if short(name) in methods)
+        found: dict[str, InFlight] = {}
+        for one in (one for code in waiting for one in _leaving(code)):
+            found.setdefault(one.attribute, one)
+        return tuple(found.values())
+
     def arming(self) -> tuple[Arming, ...]:
         """Each method that stores a counter on its object."""
         found: dict[tuple[str, int], list[Evidence]] = {}
@@ -156,6 +165,29 @@ class Gates:
             Arming(method, argument, HIGH if len(shown) > 1 else MEDIUM, tuple(shown))
             for (method, argument), shown in kept
         )
+
+
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
+
+
+def _leaving(code: Code) -> Iterator[InFlight]:
+    """The tests of a number of the object after which a wait returns at once: ``if self.index < 0: return``."""
+    for block in code.facts.blocks:
+        test = code.defined.get(block.end.test) if isinstance(block.end, Branch) else None
+        if not isinstance(block.end, Branch) or not isinstance(test, Op) or test.operator not in _OPPOSITE:
+            continue
+        left, right = (code.defined.get(operand) for operand in test.operands)
+        number = right.value if isinstance(right, Const) else None
+        own = isinstance(left, Attr) and left.base == SELF and type(number) is int
+        if isinstance(left, Attr) and isinstance(number, int) and own and _returns(code, block.end.then):
+            text = expression(code.facts, block.end.test, code.defined)
+            where = at(code, block.end.at.line, f"{label(code)} returns at once where {text}")
+            yield InFlight(left.name, _OPPOSITE[test.operator], number, MEDIUM, (where,))
+
+
+def _returns(code: Code, number: int) -> bool:
+    block = code.facts.blocks[number]
+    return isinstance(block.end, Return) and not any(isinstance(one, Call) for one in block.instructions)
 
 
 def _layer(use: Use) -> int:

@@ -73,6 +73,8 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
         pools=_joined(seen.pools.pools(), guarding),
         accessors=accessors.accessors(),
         siblings=accessors.siblings(),
+        stand_ins=accessors.stand_ins(),
+        in_flight=seen.gates.in_flight(),
         buffers=_joined(accessors.buffers(), guarded),
         transfers=seen.loaders.transfers(uses.stores),
         host_side=_joined(seen.loaders.host_side(seen.pools.family), seen.plugins.classes(hooks)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from auditor.learning.values import Arming, Evidence, Gate, Hooks, Learned, Named
+from auditor.learning.values import Arming, Evidence, Gate, Hooks, InFlight, Learned, Named
 from auditor.spec import SCHEMA_VERSION, Uses
 
 _PLACES = 3
@@ -12,10 +12,11 @@ _PLACES = 3
 _WIDEST = 150
 
 _WHY = {
-    "pools": "Their objects are given a counter or wait on it; or are storage that such an object hands out.",
+    "pools": "Given a counter, or waiting on it; storage that such an object hands out; or where plugins load to.",
     "accessors": "They wait for the load of a layer, then hand out what is stored of it.",
     "siblings": "They hand out the same storage and do not wait themselves: what calls them may be the bug.",
-    "buffers": "Accessors hand out a layer of it.",
+    "buffers": "What accessors hand out a layer of, or plugins load to.",
+    "not_pools": "All their accessors raise: they stand in for a pool and hold no storage.",
     "host_side": "They make the counter, load, or are where the copies come from.",
     "transfers": "Loaders call it for a layer before they say that the layer is there.",
 }
@@ -44,7 +45,10 @@ def _lines(learned: Learned, uses: Uses, name: str, source: str, version_file: s
         yield from _gate(gate)
     for arming in learned.arming:
         yield from _arming(arming)
+    for one in learned.in_flight:
+        yield from _in_flight(one)
     yield from _names("host_side", learned.host_side)
+    yield from _names("not_pools", learned.stand_ins)
     yield from _names("transfers", learned.transfers)
     if learned.hooks is not None:
         yield from _hooks(learned.hooks)
@@ -70,6 +74,12 @@ def _arming(arming: Arming) -> Iterator[str]:
     yield from ("", f"# {arming.confidence}: {_shown(arming.shown)}", "[[arming]]")
     yield from (f"method = {_text(arming.method)}", f"argument = {arming.argument}")
     yield 'why = "Stores the counter on the object."'
+
+
+def _in_flight(one: InFlight) -> Iterator[str]:
+    yield from ("", f"# {one.confidence}: {_shown(one.shown)}", "[[in_flight]]", f"attribute = {_text(one.attribute)}")
+    yield from (f"operator = {_text(one.operator)}", f"value = {one.value}")
+    yield 'why = "Where it does not hold the wait returns at once: no load belongs to the running batch."'
 
 
 def _hooks(hooks: Hooks) -> Iterator[str]:

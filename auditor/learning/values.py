@@ -49,6 +49,17 @@ class Arming:
 
 
 @dataclass(frozen=True, slots=True)
+class InFlight:
+    """``<counter>.<attribute> <operator> <value>``: without it the wait of the counter returns at once."""
+
+    attribute: str
+    operator: str
+    value: int
+    confidence: str
+    shown: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Hooks:
     """A family of plugins with a wait for the layer at hand: the class that they derive from, its methods, and what is
     false or None where nothing is loaded."""
@@ -65,14 +76,17 @@ class Hooks:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Everything that a tree shows. ``siblings`` hand out what accessors do and do not wait;
-    ``told`` are groups of identifiers that one file of it holds together; ``waits`` all waits, gates or not."""
+    """Everything that a tree shows. ``siblings`` hand out what accessors do and do not wait, ``stand_ins`` are pools
+    without storage; ``told`` are groups of identifiers that one file of it holds together; ``waits`` are all
+    waits, gates or not."""
 
     gates: tuple[Gate, ...] = ()
     arming: tuple[Arming, ...] = ()
     pools: tuple[Named, ...] = ()
     accessors: tuple[Named, ...] = ()
     siblings: tuple[Named, ...] = ()
+    stand_ins: tuple[Named, ...] = ()
+    in_flight: tuple[InFlight, ...] = ()
     buffers: tuple[Named, ...] = ()
     transfers: tuple[Named, ...] = ()
     host_side: tuple[Named, ...] = ()

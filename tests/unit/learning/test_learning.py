@@ -217,3 +217,58 @@ def test_a_single_use_whose_counter_is_out_of_sight_is_unsure() -> None:
     assert gates(learned) == [("wait_floor", "ticket", 0, "local")]
     assert learned.gates[0].confidence != HIGH
     assert learned.gates[0].confidence != LOW
+
+
+def test_what_the_wait_asks_of_its_counter_tells_that_a_load_is_in_flight() -> None:
+    """The inverse of the test behind which it returns at once; a test of something else says nothing."""
+    counter = NESTED.replace(
+        "        if self.turn >= 0:\n            self.books[self.turn].wait(floor)",
+        "        if self.turn < 0:\n            return\n        if self.books == []:\n            return\n"
+        "        self.books[self.turn].wait(floor)",
+    )
+    learned = mined(counter, SHELF)
+    assert [(one.attribute, one.operator, one.value) for one in learned.in_flight] == [("turn", ">=", 0)]
+    assert mined(NESTED, SHELF).in_flight == ()
+
+
+def test_a_pool_whose_accessors_only_raise_is_a_stand_in() -> None:
+    """One that waits or hands out elsewhere is none, nor one that others derive from."""
+    more = """
+        class Tall(Shelf):
+            def both(self, floor):
+                return self.fetch(floor), self.fetch(floor + 1)
+        class Painted(Tall):
+            def fetch(self, floor):
+                raise RuntimeError("painted on")
+            def both(self, floor):
+                raise RuntimeError("painted on")
+        class Locked(Tall):
+            def fetch(self, floor):
+                raise RuntimeError("locked")
+            def both(self, floor):
+                return self.rows[floor]
+        """
+    assert names(mined(EVENTS, SHELF, more).stand_ins) == ["Painted"]
+    assert mined(EVENTS, SHELF, more, "class Copy(Painted):\n    pass\n").stand_ins == ()
+
+
+def test_what_is_said_to_be_no_tensor_is_no_storage() -> None:
+    """A number by which something else is indexed, and an object of the tree, which is a pool of its own."""
+    learned = mined(
+        EVENTS,
+        SHELF,
+        """
+        class Box:
+            pass
+        class Tall(Shelf):
+            def place(self, floor) -> int:
+                self.ticket.wait(floor - self.first)
+                return self.places[floor]
+            def box(self, floor) -> Box:
+                self.ticket.wait(floor - self.first)
+                return self.boxes[floor]
+        """,
+    )
+    assert names(learned.accessors) == ["box", "fetch", "place"]
+    assert names(learned.buffers) == ["rows"]
+    assert names(learned.pools) == ["Shelf", "Box"]
