@@ -27,10 +27,7 @@ from tests.corpus.audits import ROOT
 from tests.corpus.candidates import is_product
 
 RELEASES = (*("sglang==0.5.10.post1", "sglang==0.5.23", "vllm==0.33.0", "lmcache==0.5.6", "aphrodite-engine==0.24.1"),)
-WRITTEN = {
-    "sglang": "sglang",
-    "vllm": "vllm",
-}
+WRITTEN = {"sglang": "sglang", "vllm": "vllm", "lmcache": "lmcache"}
 """The project → the pack that was written for it by hand."""
 _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?[ \t]*:", re.MULTILINE)
 

@@ -28,7 +28,7 @@ CASES = ROOT.parent / "shared" / "truth" / "cases.json"
 LOADER_CHECKS = frozenset(
     ("signal-before-copy", "unfenced-transfer", "untransferred-buffer", "layer-range-mismatch", "counter-reuse")
 )
-PACKS = frozenset({"sglang", "vllm", "vllm-ascend"})
+PACKS = frozenset({"lmcache", "sglang", "vllm", "vllm-ascend"})
 NEWEST = {"sglang": "0.5.23"}
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?(?:\.post\d+)?")
 _FILE = re.compile(r"[\w/]+\.py\b")
