@@ -16,7 +16,10 @@ DEVICE = frozenset({"wait_event", "wait_stream"})
 LONGEST = 2_000
 """Bytes of the body of a method that is looked at: a gate does little but wait."""
 _WAITS = re.compile(rb"\b(?:" + "|".join(WAITS).encode() + rb")\s*\(")
-_STEPS = re.compile(rb"\bnext\(self\.\w+\[|(?s:for (\w+) in self\.\w+:.{0,200}?\bnext\(\1\))")
+_STEPS = re.compile(
+    rb"\bnext\(self\.\w+\[|(?s:for (\w+) in self\.\w+:.{0,200}?\bnext\(\1\))"
+    rb"|\[self\.\w+\]\.(?:wait|synchronize|result)\(|\bwait_event\([^\n]{0,80}?\[self\.\w+\]"
+)
 _YIELD = re.compile(rb"(?m)^[ \t]+(?:\w+ = )?yield\b")
 _DEF = re.compile(rb"^[ \t]+(?:async[ \t]+)?def[ \t]+\w+\s*\(\s*self\b([^)]{0,2000})\)", re.MULTILINE)
 _PARAMETER = re.compile(rb"(?:^|,)\s*\*{0,2}(\w+)")
@@ -102,7 +105,7 @@ def _picks(parameters: list[bytes], body: bytes) -> bool:
 
 WAITING = Wanted(tuple(f"{one}(".encode() for one in WAITS), _waits_by_index, "wait by index", often=True)
 """Files with a method that may wait for the layer that its parameter names."""
-STEPPING = Wanted((b"next(",), _STEPS.search, "next step", often=True)
-"""Files with a method that takes steps of generators that its object holds."""
+STEPPING = Wanted((b"next(", b"[self."), _STEPS.search, "next step", often=True)
+"""Files with a method that takes steps of what its object holds, or waits for the element that it has counted up to."""
 YIELDING = Wanted((b".wait_stream(",), _orders_steps, "steps on a stream", often=True)
 """Files with a generator that may order its steps behind a stream."""

@@ -1,8 +1,9 @@
 """Hooks: plugins that load, with a wait for the layer at hand, and who calls it on the way to a read.
 
-A *step* is a wait by a generator: the method that takes the next step of what its object holds, once a layer. The
-method that puts the generators there starts the load. Classes with a method of that name are the plugins, and the class
-that most of them derive from is their root; a decorator that calls it before what it wraps shows the reads.
+A *step* is a wait for the layer at hand, which no parameter needs to name: the method that takes the next step of the
+generators that its object holds, or waits for the element that its object has counted up to. The method that puts the
+generators there, or starts to count, starts the load. Classes with a method of the step's name are the plugins, and the
+class that most of them derive from is their root; a decorator that calls it before what it wraps shows the reads.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from auditor.facts import (
     Call,
     Const,
     Declare,
+    Instruction,
+    Item,
     Iterate,
     Name,
     Op,
@@ -27,21 +30,27 @@ from auditor.facts import (
     Unpack,
     Value,
 )
-from auditor.learning.hints import Wanted, calling, defining
+from auditor.learning.hints import WAITS, Wanted, calling, defining
 from auditor.learning.program import SELF, Program, at, calls, label, leaves, origin, short
 from auditor.learning.values import HIGH, LOW, MEDIUM, Evidence, Hooks, Named
 from auditor.link import Code
 from auditor.loading import called, receiver
 
-_ABSTRACT = frozenset({"abc.ABC", "ABC", "object", "typing.Protocol", "Protocol"})
+PLAIN = frozenset({"abc.ABC", "ABC", "object", "typing.Protocol", "Protocol", "typing.Generic", "Generic"})
+"""Bases that say nothing of what a class is."""
+
+
+_GENERATED = ("takes the next step of", "puts the generators there")
+_COUNTED = ("waits for the element at", "starts to count")
 
 
 class Step(NamedTuple):
-    """A method that takes the next step of generators that an attribute of its object holds."""
+    """A method that takes a step: of generators that an attribute holds, or (``counted``) to the number that it is."""
 
     code: Code
     line: int
     attribute: str
+    counted: bool
 
 
 class Plugins:
@@ -50,15 +59,21 @@ class Plugins:
     def __init__(self, program: Program) -> None:
         self._program = program
         named = [code for codes in program.methods.values() for code in codes]
-        self.steps = tuple(step for code in named for step in _steps(code) if self._starts(step))
+        found = (step for code in named for step in (*_steps(code), *_counts(code)))
+        self.steps = tuple(step for step in found if self._starts(step) and (not step.counted or self._counted(step)))
 
     def _starts(self, step: Step) -> list[Code]:
-        """The methods of the class that put the generators there."""
+        """The methods of the class that put the generators there, or start to count."""
+        starts = _resets if step.counted else _fills
         return [
             code
             for code in self._program.own(step.code.owner)
-            if code is not step.code and code.facts.name != "__init__" and _fills(code, step.attribute)
+            if code is not step.code and code.facts.name != "__init__" and starts(code, step.attribute)
         ]
+
+    def _counted(self, step: Step) -> bool:
+        """Whether a method of the class counts the attribute up."""
+        return any(_adds(code, step.attribute) for code in self._program.own(step.code.owner))
 
     def wanted(self) -> Iterator[Wanted]:
         """The files with other plugins, and with those who call the wait."""
@@ -87,9 +102,10 @@ class Plugins:
             at(code, one.at.line, f"{label(code)} waits before it calls what it wraps")
             for code, one in self._wrappers()
         ]
+        taken, started = _COUNTED if step.counted else _GENERATED
         shown = [
-            at(step.code, step.line, f"{label(step.code)} takes the next step of {step.attribute}"),
-            at(load, load.facts.at.line, f"{label(load)} puts the generators there"),
+            at(step.code, step.line, f"{label(step.code)} {taken} {step.attribute}"),
+            at(load, load.facts.at.line, f"{label(load)} {started}"),
             *(
                 at(offer, offer.facts.at.line, f"{label(offer)} tells how much, and whether between passes")
                 for _ in "1"
@@ -104,7 +120,7 @@ class Plugins:
 
     def _root(self, cls: str, wait: str) -> str:
         """The class that a plugin derives from: the topmost with the wait, or one that is not of the tree."""
-        order = [one for one in self._program.hierarchy.mro(cls) if one not in _ABSTRACT]
+        order = [one for one in self._program.hierarchy.mro(cls) if one not in PLAIN]
         outside = [one for one in order if one not in self._program.hierarchy.classes]
         inside = [one for one in order if f"{one}.{wait}" in self._program.codes]
         known = outside[:1] or inside[-1:]
@@ -198,11 +214,25 @@ class Plugins:
         found = {short(code.owner): at(code, code.facts.at.line, f"{label(code)} is the load") for code in codes}
         return _all({name: where for name, where in found.items() if hooks is None or name != hooks.root})
 
+    def _askers(self) -> Iterator[Code]:
+        """The functions that ask before they wait: wrappers, and what only waits."""
+        names = {step.code.facts.name for step in self.steps}
+        return (
+            code
+            for code in self._program.codes.values()
+            if not code.owner and any(called(code.defined, one) in names for one in calls(code))
+        )
+
+    def waiters(self) -> list[Code]:
+        """The functions that wait for the layer at hand and call nothing that they wrap."""
+        wrapping = {code.name for code, _ in self._wrappers()}
+        return [code for code in self._askers() if code.name not in wrapping and code.facts.kind == "function"]
+
     def idle(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What a wrapper asks before it waits: functions without arguments, and names that may be None."""
         absent: dict[str, None] = {}
         idle: dict[str, None] = {}
-        for code, _ in self._wrappers():
+        for code in self._askers():
             for block in code.facts.blocks:
                 test = code.defined.get(block.end.test) if isinstance(block.end, Branch) else None
                 if isinstance(test, Call) and not test.arguments and called(code.defined, test):
@@ -222,7 +252,39 @@ def _steps(code: Code) -> Iterator[Step]:
             loop = code.defined.get(value)
             path = origin(code.defined, loop.iterable if isinstance(loop, Iterate) else value)
             if path and not (isinstance(loop, Attr)):
-                yield Step(code, one.at.line, path[-1])
+                yield Step(code, one.at.line, path[-1], counted=False)
+
+
+def _counts(code: Code) -> Iterator[Step]:
+    """The waits for an element that an attribute of the object picks."""
+    if code.facts.name.startswith("__"):
+        return
+    for one in calls(code):
+        if called(code.defined, one) in WAITS:
+            for value in (receiver(code.defined, one), *(argument.value for argument in one.arguments)):
+                picked = code.defined.get(value)
+                by = origin(code.defined, picked.index) if isinstance(picked, Item) else ()
+                if len(by) == 1 and origin(code.defined, value):
+                    yield Step(code, one.at.line, by[0], counted=True)
+
+
+def _stored(code: Code, attribute: str) -> Iterator[Instruction | None]:
+    """What a method stores as an attribute of its object."""
+    for block in code.facts.blocks:
+        for one in block.instructions:
+            if type(one) is SetAttr and one.base == SELF and one.name == attribute:
+                yield code.defined.get(one.value)
+
+
+def _resets(code: Code, attribute: str) -> bool:
+    return any(isinstance(one, Const) and type(one.value) is int for one in _stored(code, attribute))
+
+
+def _adds(code: Code, attribute: str) -> bool:
+    for one in _stored(code, attribute):
+        if isinstance(one, Op) and one.operator == "+" and origin(code.defined, one.operands[0]) == (attribute,):
+            return True
+    return False
 
 
 def _fills(code: Code, attribute: str) -> bool:

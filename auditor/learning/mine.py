@@ -13,6 +13,7 @@ from auditor.learning.hooks import Plugins
 from auditor.learning.loaders import Loaders
 from auditor.learning.pools import Pools
 from auditor.learning.program import Program
+from auditor.learning.readers import Readers
 from auditor.learning.values import Hooks, Learned, Named
 from auditor.spec import Uses
 
@@ -46,6 +47,7 @@ class _Seen(NamedTuple):
     pools: Pools
     loaders: Loaders
     plugins: Plugins
+    readers: Readers
 
     def wanted(self) -> Iterator[Wanted]:
         """The files that would tell more."""
@@ -55,7 +57,8 @@ class _Seen(NamedTuple):
 
 def _look(program: Program) -> _Seen:
     gates = Gates(program)
-    return _Seen(gates, Pools(program, gates), Loaders(program, gates), Plugins(program))
+    plugins = Plugins(program)
+    return _Seen(gates, Pools(program, gates), Loaders(program, gates), plugins, Readers(program, plugins))
 
 
 def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
@@ -65,12 +68,14 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
     groups = [
         *((gate.counter, one.method, gate.method) for gate in gates for one in arming),
         *((gate.counter, gate.method) for gate in gates),
+        *seen.readers.telling(),
         *_names(seen.plugins, hooks),
     ]
     return Learned(
         gates=gates,
         arming=arming,
-        pools=_joined(seen.pools.pools(), guarding),
+        pools=_joined(seen.pools.pools(), (*guarding, *seen.readers.pools())),
+        parameters=seen.readers.parameters(),
         accessors=accessors.accessors(),
         siblings=accessors.siblings(),
         stand_ins=accessors.stand_ins(),

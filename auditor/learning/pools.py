@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.facts import Attr, Call, Item, Return, Value
+from auditor.facts import Attr, Call, Item, Return, SetAttr, Value
 from auditor.learning.gates import Gates, Use
 from auditor.learning.hints import Wanted, defining, extending
 from auditor.learning.program import SELF, Program, calls, label, origin, short
@@ -22,8 +22,8 @@ class Pools:
         self._gates = gates
         self.owners = self._owners()
         """Class → what shows that its objects have a counter."""
-        self.roots = tuple(sorted(cls for cls in self.owners if not self._above(cls)))
-        """The owners that derive from no other owner."""
+        self.roots = tuple(sorted({self._top(cls) for cls in self.owners}))
+        """The classes that families start with: the topmost with storage of its own that an owner derives from."""
         self.family = frozenset(one for root in self.roots for one in program.hierarchy.subclasses(root))
         self.waiting = self._waiting()
         """Method (qualified) of a pool that waits, itself or by a method of its own object → its first wait."""
@@ -43,8 +43,21 @@ class Pools:
                 found.setdefault(use.code.owner, []).append(use.evidence)
         return found
 
-    def _above(self, cls: str) -> bool:
-        return any(base in self.owners for base in self._program.lineage(cls)[1:])
+    def _top(self, cls: str) -> str:
+        """The last of the classes that an owner derives from whose constructor stores something; not the layers of a
+        network: what they have in common is not storage."""
+        line = self._program.lineage(cls)
+        plain = [one for one in line if self._keeps(one) and not any(map(self._is_layer, self._program.lineage(one)))]
+        return plain[-1] if plain else cls
+
+    def _keeps(self, cls: str) -> bool:
+        made = self._program.codes.get(f"{cls}.__init__")
+        return made is not None and any(
+            type(one) is SetAttr for block in made.facts.blocks for one in block.instructions
+        )
+
+    def _is_layer(self, cls: str) -> bool:
+        return "forward" in self._program.hierarchy.classes[cls].facts.methods
 
     # ------------------------------------------------------------ methods that wait
 
@@ -109,6 +122,9 @@ class Pools:
 
     def wanted(self) -> Iterator[Wanted]:
         """The files with subclasses of pools, and with the storage that they own."""
+        above = {one for cls in self.owners for one in self._program.unread(cls)}
+        if above:
+            yield defining("class", sorted(map(short, above)))
         if self.family:
             yield extending([short(cls) for cls in self.family])
         if unread := [short(cls) for cls in self.inner if cls not in self._program.hierarchy.classes]:
@@ -132,7 +148,11 @@ class Pools:
         more = f"{derived} classes derive from it; {waiting} methods of the family wait"
         place = self._definition(cls)[0]
         sure = HIGH if waiting > 1 else MEDIUM if waiting else LOW
-        return Named(short(cls), sure, (self.owners[cls][0], Evidence(place.path, place.line, more)))
+        below = sorted(set(self.owners).intersection(self._program.hierarchy.subclasses(cls)))
+        if cls not in below:
+            others = f", as do {derived - 1} more" if derived > 1 else ""
+            sure, more = MEDIUM, f"{short(below[0])} derives from it{others}"
+        return Named(short(cls), sure, (self.owners[below[0]][0], Evidence(place.path, place.line, more)))
 
     def _definition(self, cls: str) -> tuple[Evidence, ...]:
         info = self._program.hierarchy.classes[cls]

@@ -86,6 +86,11 @@ class Program:
         """A class and those of the tree that it derives from, as far as they were read."""
         return tuple(one for one in self.hierarchy.mro(cls) if one in self.hierarchy.classes)
 
+    def unread(self, cls: str) -> tuple[str, ...]:
+        """The classes of the tree that a class derives from and that were not read."""
+        found = (one for one in self.hierarchy.mro(cls) if one not in self.hierarchy.classes)
+        return tuple(one for one in found if any(self._in_tree(one)))
+
     def method(self, cls: str, name: str) -> Code | None:
         """The method that a name means on an instance of a class."""
         found = self.hierarchy.lookup(cls, name, self.hierarchy.functions)

@@ -12,10 +12,11 @@ _PLACES = 3
 _WIDEST = 150
 
 _WHY = {
-    "pools": "Given a counter, or waiting on it; storage that such an object hands out; or where plugins load to.",
+    "pools": "Given a counter, or waiting on it; storage that such an object hands out; what plugins load for.",
     "accessors": "They wait for the load of a layer, then hand out what is stored of it.",
     "siblings": "They hand out the same storage and do not wait themselves: what calls them may be the bug.",
     "buffers": "What accessors hand out a layer of, or plugins load to.",
+    "parameters": "Readers hand it over after their wait: the storage of their layer, which they are passed.",
     "not_pools": "All their accessors raise: they stand in for a pool and hold no storage.",
     "host_side": "They make the counter, load, or are where the copies come from.",
     "transfers": "Loaders call it for a layer before they say that the layer is there.",
@@ -41,6 +42,7 @@ def _lines(learned: Learned, uses: Uses, name: str, source: str, version_file: s
     yield from _names("accessors", learned.accessors)
     yield from _names("accessors", learned.siblings, why="siblings")
     yield from _names("buffers", learned.buffers)
+    yield from _names("parameters", learned.parameters)
     for gate in learned.gates:
         yield from _gate(gate)
     for arming in learned.arming:

@@ -88,6 +88,7 @@ class Learned:
     stand_ins: tuple[Named, ...] = ()
     in_flight: tuple[InFlight, ...] = ()
     buffers: tuple[Named, ...] = ()
+    parameters: tuple[Named, ...] = ()
     transfers: tuple[Named, ...] = ()
     host_side: tuple[Named, ...] = ()
     hooks: Hooks | None = None

@@ -272,3 +272,27 @@ def test_what_is_said_to_be_no_tensor_is_no_storage() -> None:
     assert names(learned.accessors) == ["box", "fetch", "place"]
     assert names(learned.buffers) == ["rows"]
     assert names(learned.pools) == ["Shelf", "Box"]
+
+
+RACK = """
+class Sketch:
+    pass
+
+class Rack(Sketch):
+    def __init__(self):
+        self.plates = []
+"""
+
+
+def test_a_family_starts_with_the_topmost_class_that_has_storage() -> None:
+    """It has no counter itself; an interface above it starts none."""
+    shelf = SHELF.replace("class Shelf:", "class Shelf(Rack):")
+    learned = mined(EVENTS, RACK, shelf)
+    assert names(learned.pools) == ["Rack"]
+    assert learned.pools[0].shown[1].what == "Shelf derives from it"
+
+
+def test_what_layers_of_a_network_have_in_common_is_no_storage() -> None:
+    layer = f"{RACK}    def forward(self, rows):\n        return rows\n"
+    shelf = SHELF.replace("class Shelf:", "class Shelf(Rack):")
+    assert names(mined(EVENTS, layer, shelf).pools) == ["Shelf"]

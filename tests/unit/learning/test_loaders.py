@@ -163,6 +163,89 @@ def test_plugins_with_a_wait_for_the_layer_at_hand() -> None:
     assert learned.told[0] == ("delivered", "await_floor", "desk_of")
 
 
+COUNTED = """
+from engine.api import Courier
+
+class Porter(Courier):
+    def __init__(self, floors):
+        self.here = 0
+        self.arrived = [threading.Event() for _ in range(floors)]
+    def depart(self, orders):
+        self.here = 0
+        self.lift(orders)
+    def await_floor(self):
+        self.arrived[self.here].wait()
+        self.here += 1
+    def offer(self, order) -> tuple[int, bool]:
+        return 0, False
+"""
+
+
+def test_a_plugin_may_count_the_layers_itself() -> None:
+    """It waits for the element that it has counted up to; who starts to count starts the load."""
+    asks = """
+        def await_courier(name):
+            if not has_courier():
+                return
+            get_courier().await_floor()
+        """
+    learned = mined(couriers=COUNTED, delivery=asks)
+    hooks = learned.hooks
+    assert hooks is not None
+    assert (hooks.root, hooks.wait, hooks.load, hooks.offer) == ("Courier", "await_floor", "depart", "offer")
+    assert hooks.absent == ("has_courier",)
+
+
+def test_what_is_never_counted_is_no_step() -> None:
+    """The index may be that of anything."""
+    never = COUNTED.replace("        self.here += 1\n", "")
+    unset = COUNTED.replace("        self.here = 0\n        self.lift", "        self.lift")
+    assert [mined(couriers=text).hooks for text in (never, unset)] == [None, None]
+
+
+WAITER = """
+def await_courier(name):
+    if has_courier():
+        get_courier().await_floor()
+
+def give_back(name, rows):
+    if has_courier():
+        get_courier().keep(name, rows)
+"""
+
+
+def test_readers_may_be_passed_their_storage() -> None:
+    """They wait by a function and hand a parameter to the one beside it; what only calls one of them is none."""
+    learned = mined(
+        couriers=COUNTED,
+        delivery=WAITER,
+        desks="""
+        from wood import Desk
+        from delivery import await_courier, give_back
+
+        class Oak(Desk):
+            def serve(self, name, guests, rows, notes):
+                await_courier(name)
+                seated = seat(guests, rows)
+                give_back(name, list(rows))
+                return seated
+        class Shop:
+            def close(self, name, rows):
+                give_back(name, rows)
+            def open(self, name, rows):
+                await_courier(name)
+        """,
+        wood="""
+        from engine.api import Seats
+        class Desk(Seats):
+            pass
+        """,
+    )
+    assert names(learned.pools) == ["Seats"]
+    assert names(learned.parameters) == ["rows"]
+    assert learned.told[0] == ("await_courier", "give_back")
+
+
 def test_without_the_decorator_it_is_less_sure_and_names_no_storage() -> None:
     learned = mined(couriers=PLUGIN)
     assert learned.hooks is not None
