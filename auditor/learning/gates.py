@@ -99,11 +99,12 @@ class Gates:
         known = [one for one in sorted({cls} | held) if one in self._program.hierarchy.classes]
         return any(tells(code) for one in known for code in self._program.own(one) if code.name != wait)
 
-    def _armings(self, attribute: str) -> Iterator[tuple[Code, int]]:
+    def _armings(self, attribute: str) -> Iterator[tuple[Code, int, int]]:
+        """The methods that store a parameter as an attribute of their object, its position, the line."""
         for code, store in self._program.storing(attribute):
             given = parameter(code, store.value)
             if code.facts.name != "__init__" and given is not None:
-                yield code, given.dst - 1
+                yield code, given.dst - 1, store.at.line
 
     def counters(self) -> frozenset[str]:
         """The attributes that hold a counter."""
@@ -111,7 +112,7 @@ class Gates:
 
     def arming_methods(self) -> frozenset[str]:
         """The methods that store one."""
-        return frozenset(code.facts.name for name in self.counters() for code, _ in self._armings(name))
+        return frozenset(code.facts.name for name in self.counters() for code, *_ in self._armings(name))
 
     def layers(self) -> frozenset[str]:
         """How the layer is written that gates are given, where it is counted from the first one of the object."""
@@ -152,19 +153,17 @@ class Gates:
         return tuple(found.values())
 
     def arming(self) -> tuple[Arming, ...]:
-        """Each method that stores a counter on its object."""
+        """Each method that stores a counter on its object; of classes that take it at different positions the most."""
         found: dict[tuple[str, int], list[Evidence]] = {}
         for name in sorted(self.counters()):
-            for code, argument in self._armings(name):
-                line = next((store.at.line for one, store in self._program.storing(name) if one is code), 0)
+            for code, argument, line in self._armings(name):
                 evidence = at(code, line, f"{label(code)} stores its argument as {name}")
                 found.setdefault((code.facts.name, argument), []).append(evidence)
-        most = {method: max(len(shown) for (name, _), shown in found.items() if name == method) for method, _ in found}
-        kept = [(key, shown) for key, shown in sorted(found.items()) if len(shown) == most[key[0]]]
-        return tuple(
-            Arming(method, argument, HIGH if len(shown) > 1 else MEDIUM, tuple(shown))
-            for (method, argument), shown in kept
-        )
+        usual: dict[str, Arming] = {}
+        for (method, argument), shown in sorted(found.items(), key=lambda one: (-len(one[1]), one[0])):
+            sure = HIGH if len(shown) > 1 else MEDIUM
+            usual.setdefault(method, Arming(method, argument, sure, tuple(shown)))
+        return tuple(usual[method] for method in sorted(usual))
 
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -176,13 +175,21 @@ def _leaving(code: Code) -> Iterator[InFlight]:
         test = code.defined.get(block.end.test) if isinstance(block.end, Branch) else None
         if not isinstance(block.end, Branch) or not isinstance(test, Op) or test.operator not in _OPPOSITE:
             continue
-        left, right = (code.defined.get(operand) for operand in test.operands)
-        number = right.value if isinstance(right, Const) else None
-        own = isinstance(left, Attr) and left.base == SELF and type(number) is int
-        if isinstance(left, Attr) and isinstance(number, int) and own and _returns(code, block.end.then):
+        left, number = code.defined.get(test.operands[0]), _number(code, test.operands[1])
+        own = isinstance(left, Attr) and left.base == SELF
+        if isinstance(left, Attr) and number is not None and own and _returns(code, block.end.then):
             text = expression(code.facts, block.end.test, code.defined)
             where = at(code, block.end.at.line, f"{label(code)} returns at once where {text}")
             yield InFlight(left.name, _OPPOSITE[test.operator], number, MEDIUM, (where,))
+
+
+def _number(code: Code, value: Value) -> int | None:
+    """A whole number that is written out, be it below zero."""
+    one = code.defined.get(value)
+    if isinstance(one, Op) and one.operator == "neg":
+        number = _number(code, one.operands[0])
+        return None if number is None else -number
+    return one.value if isinstance(one, Const) and type(one.value) is int else None
 
 
 def _returns(code: Code, number: int) -> bool:
@@ -205,5 +212,4 @@ def _is_less(code: Code, value: Value) -> bool:
     one = code.defined.get(value)
     if not isinstance(one, Op) or one.operator != "-" or len(one.operands) != 2:
         return False
-    taken = code.defined.get(one.operands[1])
-    return isinstance(taken, Attr) and bool(origin(code.defined, one.operands[1])) and taken.dst != SELF
+    return bool(origin(code.defined, one.operands[1]))

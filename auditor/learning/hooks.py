@@ -1,16 +1,13 @@
 """Hooks: plugins that load, with a wait for the layer at hand, and who calls it on the way to a read.
 
-A *step* is a wait for the layer at hand, which no parameter needs to name: the method that takes the next step of the
-generators that its object holds, or waits for the element that its object has counted up to. The method that puts the
-generators there, or starts to count, starts the load. Classes with a method of the step's name are the plugins, and the
-class that most of them derive from is their root; a decorator that calls it before what it wraps shows the reads.
+Classes with a method of a step's name are the plugins, and the class that most of them derive from is their root. A
+decorator that calls it before what it wraps shows the reads.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from auditor.facts import (
     Attr,
@@ -19,19 +16,16 @@ from auditor.facts import (
     Call,
     Const,
     Declare,
-    Instruction,
-    Item,
-    Iterate,
     Name,
     Op,
     Return,
-    SetAttr,
     TypeExpr,
     Unpack,
     Value,
 )
-from auditor.learning.hints import WAITS, Wanted, calling, defining
-from auditor.learning.program import SELF, Program, at, calls, label, leaves, origin, short
+from auditor.learning.hints import Wanted, calling, defining
+from auditor.learning.program import Program, at, calls, label, leaves, short
+from auditor.learning.steps import Step, starts, steps
 from auditor.learning.values import HIGH, LOW, MEDIUM, Evidence, Hooks, Named
 from auditor.link import Code
 from auditor.loading import called, receiver
@@ -40,40 +34,12 @@ PLAIN = frozenset({"abc.ABC", "ABC", "object", "typing.Protocol", "Protocol", "t
 """Bases that say nothing of what a class is."""
 
 
-_GENERATED = ("takes the next step of", "puts the generators there")
-_COUNTED = ("waits for the element at", "starts to count")
-
-
-class Step(NamedTuple):
-    """A method that takes a step: of generators that an attribute holds, or (``counted``) to the number that it is."""
-
-    code: Code
-    line: int
-    attribute: str
-    counted: bool
-
-
 class Plugins:
     """The plugins of a program."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        named = [code for codes in program.methods.values() for code in codes]
-        found = (step for code in named for step in (*_steps(code), *_counts(code)))
-        self.steps = tuple(step for step in found if self._starts(step) and (not step.counted or self._counted(step)))
-
-    def _starts(self, step: Step) -> list[Code]:
-        """The methods of the class that put the generators there, or start to count."""
-        starts = _resets if step.counted else _fills
-        return [
-            code
-            for code in self._program.own(step.code.owner)
-            if code is not step.code and code.facts.name != "__init__" and starts(code, step.attribute)
-        ]
-
-    def _counted(self, step: Step) -> bool:
-        """Whether a method of the class counts the attribute up."""
-        return any(_adds(code, step.attribute) for code in self._program.own(step.code.owner))
+        self.steps = steps(program)
 
     def wanted(self) -> Iterator[Wanted]:
         """The files with other plugins, and with those who call the wait."""
@@ -92,7 +58,7 @@ class Plugins:
 
     def _hooks(self, step: Step) -> Hooks | None:
         wait = step.code.facts.name
-        load = min(self._starts(step), key=lambda code: (code.facts.name.startswith("_"), code.facts.name))
+        load = min(starts(self._program, step), key=lambda code: (code.facts.name.startswith("_"), code.facts.name))
         roots = Counter(root for code in self._program.methods[wait] if (root := self._root(code.owner, wait)))
         if not roots:
             return None
@@ -102,18 +68,15 @@ class Plugins:
             at(code, one.at.line, f"{label(code)} waits before it calls what it wraps")
             for code, one in self._wrappers()
         ]
-        taken, started = _COUNTED if step.counted else _GENERATED
         shown = [
-            at(step.code, step.line, f"{label(step.code)} {taken} {step.attribute}"),
-            at(load, load.facts.at.line, f"{label(load)} {started}"),
-            *(
-                at(offer, offer.facts.at.line, f"{label(offer)} tells how much, and whether between passes")
-                for _ in "1"
-                if offer
-            ),
+            at(step.code, step.line, f"{label(step.code)} {step.taken}"),
+            at(load, load.facts.at.line, f"{label(load)} {step.started}"),
             *callers,
-            *(at(code, code.facts.at.line, f"{label(code)}") for code in self._program.methods[wait]),
+            *(at(code, code.facts.at.line, label(code)) for code in self._program.methods[wait]),
         ]
+        if offer is not None:
+            what = f"{label(offer)} tells how much, and whether between passes"
+            shown.insert(2, at(offer, offer.facts.at.line, what))
         sure = HIGH if callers and plugins > 2 else MEDIUM if plugins > 2 or callers else LOW
         named = (short(root), wait, load.facts.name, offer.facts.name if offer else "")
         return Hooks(*named, *self.idle(), sure, tuple(shown))
@@ -240,68 +203,6 @@ class Plugins:
                 elif isinstance(test, Op) and test.operator == "is" and _is_none(code, test.operands[1]):
                     idle[code.facts.names.get(test.operands[0], "")] = None
         return tuple(absent), tuple(name for name in idle if name)
-
-
-def _steps(code: Code) -> Iterator[Step]:
-    if len(code.facts.params) < 2 or code.facts.name.startswith("__"):
-        return
-    for one in calls(code):
-        func = code.defined.get(one.func)
-        if isinstance(func, Name) and func.name == "next" and one.arguments:
-            value = one.arguments[0].value
-            loop = code.defined.get(value)
-            path = origin(code.defined, loop.iterable if isinstance(loop, Iterate) else value)
-            if path and not (isinstance(loop, Attr)):
-                yield Step(code, one.at.line, path[-1], counted=False)
-
-
-def _counts(code: Code) -> Iterator[Step]:
-    """The waits for an element that an attribute of the object picks."""
-    if code.facts.name.startswith("__"):
-        return
-    for one in calls(code):
-        if called(code.defined, one) in WAITS:
-            for value in (receiver(code.defined, one), *(argument.value for argument in one.arguments)):
-                picked = code.defined.get(value)
-                by = origin(code.defined, picked.index) if isinstance(picked, Item) else ()
-                if len(by) == 1 and origin(code.defined, value):
-                    yield Step(code, one.at.line, by[0], counted=True)
-
-
-def _stored(code: Code, attribute: str) -> Iterator[Instruction | None]:
-    """What a method stores as an attribute of its object."""
-    for block in code.facts.blocks:
-        for one in block.instructions:
-            if type(one) is SetAttr and one.base == SELF and one.name == attribute:
-                yield code.defined.get(one.value)
-
-
-def _resets(code: Code, attribute: str) -> bool:
-    return any(isinstance(one, Const) and type(one.value) is int for one in _stored(code, attribute))
-
-
-def _adds(code: Code, attribute: str) -> bool:
-    for one in _stored(code, attribute):
-        if isinstance(one, Op) and one.operator == "+" and origin(code.defined, one.operands[0]) == (attribute,):
-            return True
-    return False
-
-
-def _fills(code: Code, attribute: str) -> bool:
-    """Whether a method puts elements into an attribute of its object."""
-    return any(
-        called(code.defined, one) in ("append", "add", "extend")
-        and origin(code.defined, receiver(code.defined, one))[-1:] == (attribute,)
-        for one in calls(code)
-    ) or any(
-        type(one) is SetAttr and one.base == SELF and one.name == attribute and _is_filled(code, one.value)
-        for block in code.facts.blocks
-        for one in block.instructions
-    )
-
-
-def _is_filled(code: Code, value: Value) -> bool:
-    return any(isinstance(one, Call) for one in leaves(code, value))
 
 
 def _is_offer(kind: TypeExpr | None) -> bool:

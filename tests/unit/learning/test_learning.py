@@ -231,6 +231,21 @@ def test_what_the_wait_asks_of_its_counter_tells_that_a_load_is_in_flight() -> N
     assert mined(NESTED, SHELF).in_flight == ()
 
 
+def test_a_number_below_zero_is_one_as_well() -> None:
+    counter = NESTED.replace("        if self.turn >= 0:\n    ", "        if self.turn == -1:\n            return\n")
+    assert [(one.operator, one.value) for one in mined(counter, SHELF).in_flight] == [("!=", -1)]
+
+
+def test_a_method_that_takes_the_counter_at_two_positions_is_told_once() -> None:
+    """A pack has one entry a method."""
+    other = """
+        class Tall(Shelf):
+            def take(self, name, ticket):
+                self.ticket = ticket
+        """
+    assert [(one.method, one.argument) for one in mined(EVENTS, SHELF, other).arming] == [("take", 0)]
+
+
 def test_a_pool_whose_accessors_only_raise_is_a_stand_in() -> None:
     """One that waits or hands out elsewhere is none, nor one that others derive from."""
     more = """
