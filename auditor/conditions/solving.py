@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Callable
 from typing import TypeAlias
 
-from auditor.conditions.formulas import FALSE, TRUE, Formula
+from auditor.conditions.formulas import FALSE, TRUE, Formula, Term
 from auditor.conditions.questions import Question
 
 Get: TypeAlias = Callable[[Question], Formula]
@@ -30,6 +30,8 @@ class Equations:
         self._keys: list[Question] = []
         self._askers: dict[Question, dict[Question, None]] = {}
         self._rises: dict[Question, int] = {}
+        self._formulas: dict[Formula, Formula] = {TRUE: TRUE, FALSE: FALSE}
+        self._terms: dict[Term, Term] = {}
 
     def solve(self, key: Question) -> Formula:
         """The least solution for ``key``."""
@@ -63,6 +65,14 @@ class Equations:
         if after == before:
             return
         self._rises[key] = self._rises.get(key, 0) + 1
-        self._known[key] = after if self._rises[key] <= MAX_RISES else TRUE
+        self._known[key] = self._shared(after) if self._rises[key] <= MAX_RISES else TRUE
         for asker in self._askers.get(key, ()):
             heapq.heappush(waiting, self._order[asker])
+
+    def _shared(self, formula: Formula) -> Formula:
+        """The same formula, kept once: few are different."""
+        known = self._formulas.get(formula)
+        if known is None:
+            known = frozenset(self._terms.setdefault(term, term) for term in formula)
+            self._formulas[known] = known
+        return known

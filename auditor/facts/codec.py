@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from auditor.facts.ir import (
@@ -143,6 +144,10 @@ def _end_row(end: Terminator) -> list[Any]:
 # ---------------------------------------------------------------- decoding
 
 
+_at = lru_cache(maxsize=None)(At)
+"""Places are most of what there is in memory, and the same ones in many files."""
+
+
 def _string(part: Any) -> str:
     if type(part) is not str:
         raise _Malformed("a text is missing")
@@ -172,7 +177,7 @@ def _list(part: Any) -> list[Any]:
 
 
 def _place(line: Any, column: Any) -> At:
-    return At(_integer(line), _integer(column))
+    return _at(_integer(line), _integer(column))
 
 
 def _type(row: Any) -> TypeExpr:
@@ -254,22 +259,22 @@ _Make: TypeAlias = Callable[[Value, list[Any]], Instruction]
 
 # tag: the types of the fields, which of them are values, and how to make the instruction
 _SIMPLE: dict[str, tuple[tuple[type, ...], tuple[int, ...], _Make]] = {
-    "p": ((str, str, int, int), (), lambda d, r: Param(d, r[1], At(r[2], r[3]))),
-    "n": ((str, str, int, int), (), lambda d, r: Name(d, r[1], At(r[2], r[3]))),
-    "a": ((str, int, str, int, int), (1,), lambda d, r: Attr(d, r[1], r[2], At(r[3], r[4]))),
-    "i": ((str, int, int, int, int), (1, 2), lambda d, r: Item(d, r[1], r[2], At(r[3], r[4]))),
-    "t": ((str, int, int, int), (1,), lambda d, r: Iterate(d, r[1], At(r[2], r[3]))),
-    "u": ((str, int, int, int, int), (1,), lambda d, r: Unpack(d, r[1], r[2], At(r[3], r[4]))),
-    "m": ((str, str, str, int, int), (), lambda d, r: Import(d, r[1], r[2], At(r[3], r[4]))),
-    "e": ((str, int, int, int), (1,), lambda d, r: Enter(d, r[1], At(r[2], r[3]))),
-    "y": ((str, int, bool, int, int), (1,), lambda d, r: Yield(d, r[1], r[2], At(r[3], r[4]))),
-    "w": ((str, int, int, int), (1,), lambda d, r: Await(d, r[1], At(r[2], r[3]))),
-    "q": ((str, str, int, int), (), lambda d, r: Opaque(d, r[1], At(r[2], r[3]))),
-    "B": ((str, str, str, int, int, int), (3,), lambda d, r: Bind(r[1], r[2], r[3], At(r[4], r[5]))),
-    "A": ((str, int, str, int, int, int), (1, 3), lambda d, r: SetAttr(r[1], r[2], r[3], At(r[4], r[5]))),
-    "I": ((str, int, int, int, int, int), (1, 2, 3), lambda d, r: SetItem(r[1], r[2], r[3], At(r[4], r[5]))),
-    "x": ((str, int, int, int), (1,), lambda d, r: Exit(r[1], At(r[2], r[3]))),
-    "D": ((str, int, str, int, int), (1,), lambda d, r: Delete(r[1], r[2], At(r[3], r[4]))),
+    "p": ((str, str, int, int), (), lambda d, r: Param(d, r[1], _at(r[2], r[3]))),
+    "n": ((str, str, int, int), (), lambda d, r: Name(d, r[1], _at(r[2], r[3]))),
+    "a": ((str, int, str, int, int), (1,), lambda d, r: Attr(d, r[1], r[2], _at(r[3], r[4]))),
+    "i": ((str, int, int, int, int), (1, 2), lambda d, r: Item(d, r[1], r[2], _at(r[3], r[4]))),
+    "t": ((str, int, int, int), (1,), lambda d, r: Iterate(d, r[1], _at(r[2], r[3]))),
+    "u": ((str, int, int, int, int), (1,), lambda d, r: Unpack(d, r[1], r[2], _at(r[3], r[4]))),
+    "m": ((str, str, str, int, int), (), lambda d, r: Import(d, r[1], r[2], _at(r[3], r[4]))),
+    "e": ((str, int, int, int), (1,), lambda d, r: Enter(d, r[1], _at(r[2], r[3]))),
+    "y": ((str, int, bool, int, int), (1,), lambda d, r: Yield(d, r[1], r[2], _at(r[3], r[4]))),
+    "w": ((str, int, int, int), (1,), lambda d, r: Await(d, r[1], _at(r[2], r[3]))),
+    "q": ((str, str, int, int), (), lambda d, r: Opaque(d, r[1], _at(r[2], r[3]))),
+    "B": ((str, str, str, int, int, int), (3,), lambda d, r: Bind(r[1], r[2], r[3], _at(r[4], r[5]))),
+    "A": ((str, int, str, int, int, int), (1, 3), lambda d, r: SetAttr(r[1], r[2], r[3], _at(r[4], r[5]))),
+    "I": ((str, int, int, int, int, int), (1, 2, 3), lambda d, r: SetItem(r[1], r[2], r[3], _at(r[4], r[5]))),
+    "x": ((str, int, int, int), (1,), lambda d, r: Exit(r[1], _at(r[2], r[3]))),
+    "D": ((str, int, str, int, int), (1,), lambda d, r: Delete(r[1], r[2], _at(r[3], r[4]))),
 }
 _EFFECT_TAGS = frozenset("BAIxD")
 

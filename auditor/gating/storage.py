@@ -20,7 +20,8 @@ class Storage:
         side = _transfer_side(linker, spec)
         self._named = matcher(spec.buffers)
         self._derived = _handed_out(linker, spec) & _carried(side)
-        self._carried_parts = _carried_parts(linker, spec, side)
+        self._carried_parts = _carried_parts(spec, side)
+        self._methods = frozenset(code.facts.name for code in linker.codes.values() if code.owner)
         self._known: dict[str, bool] = {}
 
     def guards(self, name: str) -> bool:
@@ -30,8 +31,10 @@ class Storage:
         return self._known[name]
 
     def leaves_behind(self, name: str, part: str) -> bool:
-        """Whether the transfer side takes a structure part by part, and this part is none that it takes."""
-        return name in self._carried_parts and part not in self._carried_parts[name]
+        """Whether the transfer side takes a structure part by part, and this part is none that it takes. A method is
+        not left behind: a property of a structure may be a view of a part."""
+        taken = self._carried_parts.get(name)
+        return taken is not None and part not in taken and part not in self._methods
 
 
 def first_layers(linker: Linker) -> frozenset[str]:
@@ -52,10 +55,18 @@ def _own_stores(code: Code) -> Iterator[SetAttr]:
 
 
 def _is_named(code: Code, value: Value, names: Collection[str]) -> bool:
-    one = code.defined.get(value)
-    if isinstance(one, Phi):  # ``start_layer or 0``
-        return any(_is_named(code, choice, names) for _, choice in one.choices if choice != value)
-    return isinstance(one, Param | Attr) and one.name in names
+    """Whether a value, or one that it is chosen from (``start_layer or 0``, in a loop), has one of the names."""
+    seen: set[Value] = set()
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        one = code.defined.get(value)
+        if isinstance(one, Phi) and value not in seen:
+            seen.add(value)
+            todo.extend(choice for _, choice in one.choices)
+        elif isinstance(one, Param | Attr) and one.name in names:
+            return True
+    return False
 
 
 def _handed_out(linker: Linker, spec: EngineSpec) -> frozenset[str]:
@@ -106,17 +117,15 @@ def _methods(code: Code, returned: Iterable[object]) -> Iterator[Attr]:
             yield method
 
 
-def _carried_parts(linker: Linker, spec: EngineSpec, side: list[Code]) -> Mapping[str, frozenset[str]]:
-    """Storage that is a structure and that the transfer side takes part by part -> the parts, with all names of methods
-    (a property of a structure may be a view of a part)."""
+def _carried_parts(spec: EngineSpec, side: list[Code]) -> Mapping[str, set[str]]:
+    """Storage that is a structure and that the transfer side takes part by part -> the parts."""
     found: dict[str, set[str]] = {}
     for code in side:
         for one in code.defined.values():
             base = code.defined.get(one.base) if isinstance(one, Attr) else None
             if isinstance(one, Attr) and isinstance(base, Attr) and one.name not in spec.uses.metadata:
                 found.setdefault(base.name, set()).add(one.name)
-    methods = {code.facts.name for code in linker.codes.values() if code.owner}
-    return {name: frozenset(parts | methods) for name, parts in found.items()}
+    return found
 
 
 def _carried(side: list[Code]) -> frozenset[str]:

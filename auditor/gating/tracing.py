@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
@@ -89,7 +90,8 @@ class Tracer:
         self._held = held
         self._cover = cover
         self._table = spec.uses
-        self._kernels = {one.name: one for one in spec.kernels}
+        self._kernels = spec.kernels
+        self._stored: dict[str, frozenset[str | int]] = {}
         self._users: dict[str, Mapping[Value, tuple[User, ...]]] = {}
         self._confidences: dict[tuple[str, str], str] = {}
         self._parameter_kinds: dict[tuple[str, str], frozenset[str]] = {}
@@ -287,12 +289,12 @@ class Tracer:
             return [("metadata", NOTHING, handle)]
         if name in ALIAS_CALLS:
             return [("alias", one.dst, handle)]
-        kernel = self._kernels.get(name)
+        stored_to = self._stored_to(name)
         found: list[Step] = []
         for position, argument in enumerate(one.arguments):
             if argument.value != value:
                 continue
-            if kernel is not None and (argument.name in kernel.stores or position in kernel.stores):
+            if not stored_to.isdisjoint((argument.name, position, "*")):
                 found.append(("store", NOTHING, handle))
                 continue
             kinds = sorted(self._argument_kinds(key, code, one, value))
@@ -300,6 +302,13 @@ class Tracer:
                 ("alias", one.dst, handle) if kind == "returned" else (kind, NOTHING, handle) for kind in kinds
             )
         return found
+
+    def _stored_to(self, name: str) -> frozenset[str | int]:
+        """The parameters that functions of this name only store to, by the pack."""
+        if name not in self._stored:
+            told = (one.stores for one in self._kernels if fnmatchcase(name, one.name))
+            self._stored[name] = frozenset().union(*told)
+        return self._stored[name]
 
     def _argument_kinds(self, key: FrameKey, code: Code, one: Call, value: Value) -> frozenset[str]:
         """What the callees do with an argument; what nobody can look into reads it."""

@@ -55,7 +55,8 @@ class ConstraintGraph:
     def __init__(self) -> None:
         self.objects: list[Object] = []
         self._numbers: dict[Object, int] = {}
-        self.sets: list[set[int] | None] = []
+        self._alone: list[frozenset[int]] = []
+        self.sets: list[set[int] | frozenset[int] | None] = []
         self._owners: list[Owner | None] = []
         self._edges: dict[Node, dict[Node, Accept | None]] = {}
         self._sources: dict[Node, list[Node]] = {}
@@ -82,6 +83,7 @@ class ConstraintGraph:
         if known is None:
             known = self._numbers[one] = len(self.objects)
             self.objects.append(one)
+            self._alone.append(frozenset({known}))
         return known
 
     def add(self, node: Node, one: Object) -> None:
@@ -93,11 +95,13 @@ class ConstraintGraph:
     def _add(self, node: Node, number: int) -> bool:
         values = self.sets[node]
         if values is None:
-            self.sets[node] = {number}
+            self.sets[node] = self._alone[number]  # most nodes hold one object: they share its set
         elif number in values:
             return False
-        else:
+        elif isinstance(values, set):
             values.add(number)
+        else:
+            self.sets[node] = {*values, number}
         self._queue.append((node, number))
         return True
 
@@ -173,6 +177,14 @@ class ConstraintGraph:
         if triggers:
             for function, arguments in tuple(triggers):
                 function(one, *arguments)
+
+    def settle(self) -> None:
+        """Let nodes that hold the same share one set: most of the memory. What is added later still can be."""
+        shared: dict[frozenset[int], frozenset[int]] = {}
+        for node, values in enumerate(self.sets):
+            if isinstance(values, set):
+                same = frozenset(values)
+                self.sets[node] = shared.setdefault(same, same)
 
     def points_to(self, node: Node) -> frozenset[Object]:
         return frozenset(self.objects[number] for number in self.sets[node] or ())

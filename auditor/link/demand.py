@@ -63,6 +63,7 @@ def link_on_demand(
             wanted = needs(linker, receivers(linker, is_accessor)) | modules_of(linker, consumers)
             modules = list(supply(wanted - asked))
             asked |= wanted
+    linker.graph.settle()
 
 
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:

@@ -151,9 +151,18 @@ def _carriers(linker: Linker) -> Needs:
     fields = {
         name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)
     }
-    variables = {name for (_, _, name), node in linker.variables.items() if _holds_tracked(linker, node)}
+    variables = {
+        name
+        for (module, scope, name), node in linker.variables.items()
+        if _is_seen_outside(linker, module, scope) and _holds_tracked(linker, node)
+    }
     classes = {info.facts.name for name, info in linker.hierarchy.classes.items() if linker.tracked(name)}
     return Needs(frozenset(), frozenset(fields | variables), frozenset(), frozenset(classes))
+
+
+def _is_seen_outside(linker: Linker, module: str, scope: str) -> bool:
+    """Whether another file can put something into a variable of this scope: it is that of the module or of a class."""
+    return not scope or f"{module}.{scope}" in linker.hierarchy.classes
 
 
 def _holds_tracked(linker: Linker, node: Node) -> bool:

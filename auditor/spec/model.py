@@ -59,7 +59,8 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A function whose parameters are only stored to (never read): ``stores`` are parameter names or positions."""
+    """Functions (``name`` is a pattern of the last part of a name) with parameters that are only stored to, never read:
+    ``stores`` are their names or positions, or ``*`` for all."""
 
     name: str
     stores: tuple[str | int, ...]

@@ -102,7 +102,7 @@ SLUG = Kind("an id of small letters, digits and dashes", (str,), pattern=r"^[a-z
 BOOLEAN = Kind("true or false", (bool,))
 INTEGER = Kind("a whole number", (int,))
 POSITION = Kind("a position (a whole number from 0)", (int,), minimum=0)
-PARAMETER = Kind("a parameter name or a position from 0", (str, int), pattern=r"^[^\W\d]\w*\Z", minimum=0)
+PARAMETER = Kind('a parameter name, a position from 0 or "*"', (str, int), pattern=r"^(?:\*|[^\W\d]\w*)\Z", minimum=0)
 
 CONDITION = Kind("a condition: X, not X, X == V or X != V", (str,), pattern=r"^\S[^\n]*\Z")
 
@@ -194,8 +194,8 @@ KERNELS = Table(
     Kernel,
     "Functions with parameters that they only store to.",
     (
-        Field("name", QUALIFIED, "The function."),
-        Field("stores", listing(PARAMETER), "Names or positions of the parameters that are only stored to."),
+        Field("name", PATTERN, "The functions: a pattern of the last part of a name."),
+        Field("stores", listing(PARAMETER), 'The parameters that are only stored to: names, positions, "*" for all.'),
         WHY,
     ),
     unique=("name",),

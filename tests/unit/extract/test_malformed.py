@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 
 import pytest
@@ -125,3 +126,17 @@ def test_damaged_programs(seed: int, place: int, noise: str):
     made = read(source[: place % len(source)] + noise + source[place % len(source) :])
     assert made.functions or made.problems
     validity.check(made)
+
+
+def test_nothing_of_a_file_stays_behind() -> None:
+    """The collector is off while many files are read: what is read must not hold itself."""
+    text = "".join(f"class C{n}:\n    def f(self, x):\n        return [y for y in x if y]\n" for n in range(40))
+    gc.disable()
+    try:
+        read(text)
+        before = len(gc.get_objects())
+        for _ in range(3):
+            read(text)
+        assert len(gc.get_objects()) - before < 200
+    finally:
+        gc.enable()

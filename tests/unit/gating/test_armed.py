@@ -196,3 +196,9 @@ def test_every_state_says_why() -> None:
     for made in found.linker.instances.values():
         for one in made:
             assert found.judgement.armed.state(one).why
+
+
+def test_a_field_that_loops_choose_is_asked_once() -> None:
+    """Choices that lead round two loops: whether a field holds the first layer is asked of every pool."""
+    loops = "class Table:\n    def __init__(self, rows):\n        at = before = 0\n        for row in rows:\n            while row:\n                at, before = before, at\n        self.at = at\n"
+    assert judged(simple("Controller(pool)", code=loops)).state("KeyPool") == "armed"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from auditor.spec import EngineSpec, Kernel, find_pack
 from tests.unit.gating.programs import GATED, READ, engine, judged
 
 
-def use(statement: str, pool: str = READ, code: str = "") -> str:
+def use(statement: str, pool: str = READ, code: str = "", spec: EngineSpec | None = None) -> str:
     """The answer for the accessor call in a statement; ``buf`` is what it gives."""
     text = f"""
 {code}
@@ -21,7 +24,7 @@ def serve(layer_id, loc, x, q, out):
     Controller(pool)
     use(pool, layer_id, loc, x, q, out)
 """
-    return judged(engine(pool, text)).answer()
+    return judged(engine(pool, text), spec).answer()
 
 
 ELEMENTS = [
@@ -146,6 +149,21 @@ def test_what_a_callee_hands_back_is_followed() -> None:
 def test_a_kernel_of_the_pack_that_only_stores() -> None:
     assert use("fused_qk_norm_rope_swa_store(q, swa_cache=buf)") == "exempt: store"
     assert use("fused_qk_norm_rope_swa_store(q, other=buf)") == "ungated-access"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "call", "expected"),
+    [
+        (Kernel("*_and_cache*", ("*",), "why"), "reshape_and_cache_flash(q, buf)", "exempt: store"),
+        (Kernel("*_and_cache*", ("*",), "why"), "reshape_and_cache_flash(**{'rows': buf})", "exempt: store"),
+        (Kernel("*_and_cache*", ("*",), "why"), "gather_cache(q, buf)", "ungated-access"),
+        (Kernel("*_and_cache*", (1, "to"), "why"), "reshape_and_cache(q, buf)", "exempt: store"),
+        (Kernel("*_and_cache*", (0, "to"), "why"), "reshape_and_cache(q, buf)", "ungated-access"),
+        (Kernel("*_and_cache*", (0, "to"), "why"), "reshape_and_cache(q, to=buf)", "exempt: store"),
+    ],
+)
+def test_kernels_of_the_pack_by_a_pattern(kernel: Kernel, call: str, expected: str) -> None:
+    assert use(call, spec=replace(find_pack("sglang"), kernels=(kernel,))) == expected
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,16 @@ def test_the_builders_of_an_object_that_holds_it() -> None:
     assert "Holder" in wanted.classes
 
 
+def test_a_variable_that_other_files_can_set() -> None:
+    assert "chosen" in asked(POOL + "chosen = KPool()\nchosen.get_k()")[0].attributes
+    assert "chosen" in asked(POOL + "class H:\n    chosen = KPool()\nH.chosen.get_k()")[0].attributes
+
+
+def test_no_variable_of_a_function_though_one_inside_it_reads_it() -> None:
+    source = "def outer():\n    chosen = KPool()\n    def inner():\n        return chosen.get_k()\n    return inner\nouter()()"
+    assert "chosen" not in asked(POOL + source)[0].attributes
+
+
 def test_the_classes_of_pools_always() -> None:
     assert "KPool" in asked(POOL + "KPool().get_k()")[0].classes
 

@@ -63,10 +63,12 @@ def test_the_solver_is_the_naive_one(edges, seeds, late: int) -> None:
     for number, (source, target, odd) in enumerate(edges):
         if number == late:
             graph.solve()  # goes on from a fixpoint
+            graph.settle()
         graph.edge(source, target, admits(odd))
     for node, one in seeds:
         graph.add(node, Function(str(one)))
     graph.solve()
+    graph.settle()
     sets: list[set[int]] = [set() for _ in range(8)]
     for node, one in seeds:
         sets[node].add(one)
@@ -76,6 +78,21 @@ def test_the_solver_is_the_naive_one(edges, seeds, late: int) -> None:
     assert [
         {int(one.function) for one in graph.points_to(node) if isinstance(one, Function)} for node in range(8)
     ] == sets
+
+
+def test_nodes_that_hold_the_same_share_it_until_one_gets_more() -> None:
+    graph = ConstraintGraph()
+    graph.new_nodes(3)
+    for node in range(3):
+        graph.add(node, Function("0"))
+    assert graph.sets[0] is graph.sets[1]
+    for node in range(2):
+        graph.add(node, Function("1"))
+    assert graph.sets[0] is not graph.sets[1]
+    graph.settle()
+    assert graph.sets[0] is graph.sets[1]
+    graph.add(0, Function("2"))
+    assert [len(graph.points_to(node)) for node in range(3)] == [3, 2, 1]
 
 
 STATEMENTS = (

@@ -57,7 +57,7 @@ class TestGoodPacks:
             GatePrimitive("wait_until", "layer_counter", 0, "local", "Makes the current stream wait for a layer."),
         )
         assert pack.arming == (Arming("register_counter", 1, "Sets the counter of a pool."),)
-        assert pack.kernels == (Kernel("example_ops.copy_blocks", ("destination", 2), "Reads its source only."),)
+        assert pack.kernels == (Kernel("copy_blocks", ("destination", 2), "Reads its source only."),)
         assert pack.uses.metadata == ("shape", "dtype")
 
     def test_no_table_of_the_example_is_empty(self):
