@@ -9,7 +9,6 @@ from auditor.spec import SCHEMA_VERSION, Uses
 
 _PLACES = 3
 """Places of evidence that are written for one entry; of the others the number."""
-_WIDEST = 150
 
 _WHY = {
     "pools": "Given a counter, or waiting on it; storage that such an object hands out; what plugins load for.",
