@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Protocol
 
-from auditor.audit.questions import Questions, Vocabulary, uses
+from auditor.audit.questions import Questions, Vocabulary, does
 from auditor.source import mentions
 from auditor.store import Store
 from auditor.triage import Report, decode, encode
@@ -116,7 +116,9 @@ class Answers:
 def _says(questions: Questions, asked: frozenset[str], content: bytes, role: str) -> str:
     """What a file says that has changed."""
     mentioned = mentions(content, asked)
-    return role + questions.answer(content, mentioned, lambda name: uses(name, content), product=role == PRODUCT)
+    return role + questions.answer(
+        content, mentioned, lambda name, use: does(name, use, content), product=role == PRODUCT
+    )
 
 
 # ---------------------------------------------------------------- as bytes

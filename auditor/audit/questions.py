@@ -30,10 +30,9 @@ _NEAR = 300
 """Bytes before and after a name that say what is done with it."""
 
 
-def uses(name: str, content: bytes) -> tuple[str, ...]:
-    """What is done with a name in a file."""
-    near = b"\n".join(_around(content, name.encode()))
-    return tuple(use for use in _PATTERNS if _pattern(use, name).search(near))
+def does(name: str, use: str, content: bytes) -> bool:
+    """Whether a file puts a name to a use."""
+    return _pattern(use, name).search(b"\n".join(_around(content, name.encode()))) is not None
 
 
 @functools.cache
@@ -87,14 +86,13 @@ class Questions:
         return frozenset().union(*self.whole, *self.names.values())
 
     def answer(
-        self, content: bytes, mentioned: Collection[str], used: Callable[[str], Collection[str]], *, product: bool
+        self, content: bytes, mentioned: Collection[str], does: Callable[[str, str], bool], *, product: bool
     ) -> str:
-        """What a file says: a digest. ``mentioned`` are the identifiers among those asked for that it holds, ``used``
-        tells what is done with one."""
+        """What a file says: a digest. ``mentioned`` are the identifiers among those asked for that it holds, ``does``
+        tells whether it puts a name to a use."""
         said = [" ".join(group) for group in self.whole if all(name in mentioned for name in group)]
         if product:
             said += ["vocabulary"] * self.vocabulary.in_(content)
             for name in sorted(mentioned):
-                asked = [use for use in self.names if name in self.names[use]]
-                said += [f"{use} {name}" for use in (used(name) if asked else ()) if use in asked]
+                said += [f"{use} {name}" for use in self.names if name in self.names[use] and does(name, use)]
         return blake2b("\n".join(said).encode(), digest_size=8).hexdigest()

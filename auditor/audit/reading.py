@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from auditor.audit.extracting import FactsOf
 from auditor.audit.options import Progress
-from auditor.audit.questions import CALLED, STORED, VALUE, Questions, Vocabulary, uses
+from auditor.audit.questions import CALLED, STORED, VALUE, Questions, Vocabulary, does
 from auditor.extract import Source
 from auditor.facts import ModuleFacts
 from auditor.link import NO_NEEDS, Needs
@@ -55,7 +55,7 @@ class Reader:
         self._progress = progress
         self._vocabulary = _vocabulary(spec)
         self._asked = NO_NEEDS
-        self._uses: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._does: dict[tuple[str, str, str], bool] = {}
         self._done: set[str] = set()
         self._problems: list[tuple[str, int, str]] = []
         self._known = frozenset(tree.files)
@@ -102,13 +102,14 @@ class Reader:
         if self._tree.role(path) != "product":
             return False
         names = {STORED: wanted.attributes, CALLED: wanted.functions, VALUE: wanted.classes}
-        return any(identifier in names[use] for use in self.uses(identifier, path))
+        return any(identifier in names[use] and self.does(identifier, use, path) for use in names)
 
-    def uses(self, identifier: str, path: str) -> tuple[str, ...]:
-        """What is done with a name in a file."""
-        if (identifier, path) not in self._uses:
-            self._uses[identifier, path] = uses(identifier, self._tree.read(path) or b"")
-        return self._uses[identifier, path]
+    def does(self, identifier: str, use: str, path: str) -> bool:
+        """Whether a file puts a name to a use."""
+        key = (identifier, use, path)
+        if key not in self._does:
+            self._does[key] = does(identifier, use, self._tree.read(path) or b"")
+        return self._does[key]
 
     def _read(self, paths: Iterable[str]) -> list[ModuleFacts]:
         sources = [one for path in paths if path not in self._done and (one := source(self._tree, path)) is not None]

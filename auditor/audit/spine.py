@@ -96,8 +96,8 @@ def _said(tree: SourceTree, reader: Reader, questions: Questions, read: frozense
     for path, content in ((path, tree.read(path)) for path in tree.files if path not in read):
         if content is not None:
             product = tree.role(path) == "product"
-            used = lambda name, path=path: reader.uses(name, path)  # noqa: E731
-            answer = questions.answer(content, mentioned[path], used, product=product)
+            does = lambda name, use, path=path: reader.does(name, use, path)  # noqa: E731
+            answer = questions.answer(content, mentioned[path], does, product=product)
             said[path] = (PRODUCT if product else OTHER) + answer
     return said
 

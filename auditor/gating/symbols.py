@@ -9,7 +9,7 @@ number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -149,7 +149,7 @@ def path_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> Pa
 def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> Layer:
     """The layer expression that ``value`` is."""
     one = defined.get(value)
-    if depth > 12:
+    if depth > _DEEPEST:
         return Layer(((Path(f"%{value}"), 1),))
     if isinstance(one, Const) and isinstance(one.value, int) and not isinstance(one.value, bool):
         return Layer((), one.value)
@@ -165,6 +165,9 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
         return Layer(((Derived(str(path_of(defined, value)), sources), 1),))
     return Layer(((path_of(defined, value), 1),))
 
+
+_DEEPEST = 12
+"""The most steps that an expression is followed back."""
 
 _COMPUTED = (Call, Item, Op, Unpack, Build, Await)
 
@@ -197,30 +200,41 @@ def _is_count(layer: Layer) -> bool:
 
 def _sources(defined: Mapping[Value, object], value: Value, depth: int) -> frozenset[Path]:
     """The paths that a computed number depends on: arguments and indices, not the receiver or the table."""
-    one = defined.get(value)
-    if depth > 12:
-        return frozenset()
-    if isinstance(one, Call):
-        parts = [argument.value for argument in one.arguments]
-    elif isinstance(one, Item):
-        parts = [one.index]
-    elif isinstance(one, Unpack):
-        parts = [one.source]
-    elif isinstance(one, Op):
-        parts = list(one.operands)
-    elif isinstance(one, Build):
-        parts = [part for part in one.elements if part != NOTHING]
-    elif isinstance(one, Await):
-        parts = [one.value]
-    elif isinstance(one, Phi):
-        parts = [part for _, part in one.choices if part not in (NOTHING, value)]
-    elif isinstance(one, Attr) and isinstance(_root(defined, one), _COMPUTED):
-        parts = [one.base]
-    elif isinstance(one, Const | Iterate):
-        return frozenset()
-    else:
-        return frozenset({path_of(defined, value)})
-    return frozenset().union(*(_sources(defined, part, depth + 1) for part in parts)) if parts else frozenset()
+    found: set[Path] = set()
+    seen: set[Value] = set()
+    level = {value}
+    for _ in range(depth, _DEEPEST + 1):
+        seen |= level
+        parts: set[Value] = set()
+        for one in level:
+            behind = _parts(defined, one)
+            if behind is None:
+                found.add(path_of(defined, one))
+            else:
+                parts.update(behind)
+        level = parts - seen
+    return frozenset(found)
+
+
+def _parts(defined: Mapping[Value, object], value: Value) -> Iterable[Value] | None:
+    """The values that a value is computed from; None for one that is no more than read."""
+    match defined.get(value):
+        case Call(arguments=arguments):
+            return [argument.value for argument in arguments]
+        case Item(index=index):
+            return [index]
+        case Unpack(source=source) | Await(value=source):
+            return [source]
+        case Op(operands=parts) | Build(elements=parts):
+            return [part for part in parts if part != NOTHING]
+        case Phi(choices=choices):
+            return [part for _, part in choices if part != NOTHING]
+        case Attr(base=base) as one if isinstance(_root(defined, one), _COMPUTED):
+            return [base]
+        case Const() | Iterate():
+            return []
+        case _:
+            return None
 
 
 def substitute(layer: Layer, argument: Callable[[str], Layer | None], mark: str) -> Layer:

@@ -64,31 +64,31 @@ def _root(function: Function, value: Value) -> str | None:
 
 def _parameters(function: Function, value: Value, depth: int) -> frozenset[str]:
     """The parameters that what is computed depends on: by arguments and indices, not by the receiver or the table."""
-    one = function.defined.get(value)
-    parts: tuple[Value, ...] = ()
-    match one:
-        case Param(name=name):
-            return frozenset({name})
-        case Attr():
-            root = _root(function, value)
-            return frozenset({root}) if root is not None else frozenset()
-        case Call(arguments=arguments):
-            parts = tuple(argument.value for argument in arguments)
-        case Item(index=index):
-            parts = (index,)
-        case Op(operands=operands):
-            parts = operands
-        case Build(elements=elements):
-            parts = elements
-        case Phi(choices=choices):
-            parts = tuple(choice for _, choice in choices)
-        case Declare(source=source):
-            parts = (source,)
-    if depth > _DEEPEST:
-        return frozenset()
-    return frozenset().union(
-        *(_parameters(function, part, depth + 1) for part in parts if part not in (value, NOTHING))
-    )
+    found: set[str] = set()
+    seen: set[Value] = set()
+    level = {value}
+    for _ in range(depth, _DEEPEST + 2):
+        seen |= level
+        parts: set[Value] = set()
+        for each in level:
+            match function.defined.get(each):
+                case Param(name=name):
+                    found.add(name)
+                case Attr():
+                    root = _root(function, each)
+                    found.update({root} if root is not None else ())
+                case Call(arguments=arguments):
+                    parts.update(argument.value for argument in arguments)
+                case Item(index=index):
+                    parts.add(index)
+                case Op(operands=operands) | Build(elements=operands):
+                    parts.update(operands)
+                case Phi(choices=choices):
+                    parts.update(choice for _, choice in choices)
+                case Declare(source=source):
+                    parts.add(source)
+        level = parts - seen - {NOTHING}
+    return frozenset(found)
 
 
 def carried_up(one: Form, arguments: Mapping[str, tuple[Form, str]]) -> Form:

@@ -334,3 +334,15 @@ def test_a_wait_for_a_computed_index_does_not_cover_the_plain_one() -> None:
 
 def test_an_index_computed_from_nothing_known_is_not_covered() -> None:
     assert covers(A, Layer(((Derived("%9", ()), 1),)))[0] is None
+
+
+def test_what_is_computed_from_much_takes_no_time() -> None:
+    """Each value is looked at once, though it is reached in eight ways from each that is made of it."""
+    steps = "\n".join(f"x{n + 1} = table({', '.join([f'x{n}'] * 8)})" for n in range(10))
+    found = layer("x10", before=f"x0 = layer_id\n{steps}")
+    assert found.roots() == {Path("layer_id", ())}
+
+
+def test_what_is_too_far_behind_is_left_out() -> None:
+    steps = "\n".join(f"x{n + 1} = table(x{n}, index)" for n in range(20))
+    assert layer("x20", before=f"x0 = layer_id\n{steps}").roots() == {Path("index", ())}
