@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.dataflow import edge_dominators
 from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
-from auditor.gating.symbols import EVERY, Layer, Path, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Gate, Held, Near
+from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
+from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near
 from auditor.link import Code, Instance
-
-Bound: TypeAlias = tuple[Path | None, Instance | None]
-"""The path of a receiver in the function at hand, and which object it is taken to be."""
 
 NOOP = "noop"
 """Why a wait that does nothing does not count."""

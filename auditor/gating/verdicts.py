@@ -124,14 +124,14 @@ def judge(
     Raises:
         UsageError: nothing mentions one of them.
     """
+    conditions = Conditions(linker, graph, spec, assumed)
     armed = Armed(linker, graph, spec, product)
     held = HeldGates(linker, graph, spec)
-    needs = Needs(linker, graph, spec, held, armed)
+    needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     Connectors(linker, graph, spec, held, needs).run()
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
-    conditions = Conditions(linker, graph, spec, assumed)
     sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
     waits = held.waits()
     remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
@@ -175,7 +175,7 @@ class _Sites:
         passed = {touch: outcomes for touch, outcomes in needs.outcomes.items() if touch.kind == PASSED}
         self._direct = passed | replays.outcomes
         """Sites that no receiver tells the object of."""
-        for touch in (*needs.outcomes, *replays.outcomes):
+        for touch in dict.fromkeys((*needs.outcomes, *replays.outcomes, *needs.cut)):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
         self._direct_at: dict[tuple[str, int, int], set[str]] = {}
         for touch in self._direct:
@@ -279,11 +279,12 @@ class _Sites:
             first, *further = (self._conditions.meeting(*one[:4], target) for one in objects[target])
             meeting = first.joined(further)
             derivation = tuple(self._linker.derivation(way.frame, way.value, target))
-            if meeting.possible:
+            against = meeting.against if not meeting.possible else self._cut_off(touched.get(target))
+            if against:
+                excluded.append(Excluded(target, against, derivation))
+            else:
                 told = True
                 yield from self._object(target, way, touched.get(target), name, derivation, meeting)
-            else:
-                excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
         if known and not told and excluded:
             yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
@@ -293,6 +294,10 @@ class _Sites:
             yield BindingVerdict(None, tuple(sorted({one.cls for one in known})), "", "exempt", "not-a-pool", (), ())
         elif not known:
             yield self._unresolved(found, name)
+
+    def _cut_off(self, touch: Touch | None) -> str:
+        """Why no path leads from a touch to a read; "" where one does, or where there is none."""
+        return "" if touch is None or touch in self._needs.outcomes else self._needs.cut.get(touch, "")
 
     def _object(
         self,
