@@ -91,6 +91,10 @@ class Conditions:
         """Tell where (path, line, what) an unknown ``value`` was come by in a way that only running tells."""
         return self._dynamic.place(frame, value)
 
+    def lacking(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> tuple[str, int] | None:
+        """Tell which attribute, read in which line of ``value`` before its ``use`` in ``block``, ``one`` has not."""
+        return self._presence.missing(frame, value, block, use, one)
+
     def made(self, one: Instance) -> Meeting:
         """Tell what is necessary for ``one`` to be made."""
         formula = self._knowledge.closed(self._ways.built(one), self._knowledge.of_class(one.cls))
@@ -121,7 +125,7 @@ class Conditions:
 
     def meeting(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> Meeting:
         """Tell what is necessary for ``value`` to be ``one`` at its ``use``, a value of ``block`` of ``frame``."""
-        missing = self._presence.missing(frame, value, block, use, one)
+        missing = self.lacking(frame, value, block, use, one)
         if missing is not None:
             return Meeting(FALSE, f"it has no `{missing[0]}`, which is read before in line {missing[1]}")
         here = self._ways.here(frame, block)

@@ -3,11 +3,11 @@ that read only shape, address or name (DESIGN.md §2.11)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from auditor.callgraph import CallGraph, FrameKey
+from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -18,6 +18,7 @@ from auditor.facts import (
     Call,
     Const,
     Declare,
+    FunctionFacts,
     Item,
     Iterate,
     Op,
@@ -129,7 +130,7 @@ class Tracer:
             return "medium" if one.dst in self.users(code) else "low"
         inside = [
             self._confidence_inside(site.callee, name)
-            for site in sites
+            for site in self._inner(sites)
             for name, given in arguments_of(code, one, self._graph.code(site.callee).facts, implicit=False).items()
             if given == use.value
         ]
@@ -306,7 +307,16 @@ class Tracer:
         sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
         if not sites:
             return frozenset({"packed" if self._makes_record(key, one) else "element"})
-        return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in sites))
+        return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in self._inner(sites)))
+
+    def _inner(self, sites: Sequence[CallSite]) -> list[CallSite]:
+        """Call sites without those of wrappers, which hand on what they get to the function that they stand for."""
+        facts = [self._graph.code(site.callee).facts for site in sites]
+        return [
+            site
+            for site, wrapper in zip(sites, facts, strict=True)
+            if not (_takes_all(wrapper) and any(wraps(wrapper, function) for function in facts))
+        ]
 
     def _makes_record(self, key: FrameKey, one: Call) -> bool:
         """Whether a call makes an object of a class that has no constructor of its own, or none that was read: its
@@ -412,6 +422,11 @@ def _is_view_index(code: Code, index: Value) -> bool:
 def _is_kernel(code: Code) -> bool:
     """A Triton kernel: its parameters are pointers, arithmetic on them is an address."""
     return any(one.rpartition(".")[2] == "jit" for one in code.facts.decorators)
+
+
+def _takes_all(function: FunctionFacts) -> bool:
+    """Whether a function takes any arguments: ``*args``."""
+    return any(one.kind == "*" for one in function.params)
 
 
 def _describe(code: Code, one: object) -> str:

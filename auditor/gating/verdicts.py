@@ -125,7 +125,7 @@ def judge(
         UsageError: nothing mentions one of them.
     """
     conditions = Conditions(linker, graph, spec, assumed)
-    armed = Armed(linker, graph, spec, product)
+    armed = Armed(linker, graph, spec, product, conditions)
     held = HeldGates(linker, graph, spec)
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
