@@ -82,7 +82,8 @@ class Conditions:
         self._ways = Ways(linker, graph, origins, self._truth)
         self._presence = Presence(origins)
         self._dynamic = Dynamic(origins)
-        self._passing: dict[tuple[Formula, int, int], Formula] = {}
+        self._passing: dict[tuple[Formula, Formula], Formula] = {}
+        self._steps: dict[tuple[int, int], Formula] = {}
         self._assumed = TRUE
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
@@ -103,22 +104,30 @@ class Conditions:
     def existing(self, one: Instance) -> Formula:
         """Tell what is necessary for ``one`` to exist where what is assumed holds."""
         made = frozenset(term - {DECLARED} for term in self.made(one).formula)
-        return self._knowledge.closed(conjoin(made, self._assumed))
+        return conjoin(made, self._knowledge.closed(self._assumed))
 
     def passing(self, when: Formula, frame: Frame, block: int) -> Formula:
         """Tell what is necessary for control to come to a block of a frame that runs where ``when`` holds."""
-        key = (when, frame.base, block)
-        known = self._passing.get(key)
+        step = self._step(frame, block)
+        if step == TRUE:
+            return when
+        known = self._passing.get((when, step))
+        if known is None:
+            known = self._passing[when, step] = conjoin(when, step)
+        return known
+
+    def _step(self, frame: Frame, block: int) -> Formula:
+        """What is necessary for control to come to a block of a frame that runs, with all that this implies."""
+        key = (frame.base, block)
+        known = self._steps.get(key)
         if known is None:
             where = self._knowledge.of_function(frame.code.name)
-            both = conjoin(when, self._ways.within(frame, block))
-            known = self._passing[key] = both if both == when and not where else self._knowledge.closed(both, where)
+            known = self._steps[key] = self._knowledge.closed(self._ways.within(frame, block), where)
         return known
 
     def parting(self, when: Formula, frame: Frame, block: int) -> str:
         """Tell why control that is where ``when`` holds never comes to a block of a frame."""
-        here = self._knowledge.closed(self._ways.within(frame, block), self._knowledge.of_function(frame.code.name))
-        pair = _most_common(when, here)
+        pair = _most_common(when, self._step(frame, block))
         if pair is None:
             return "every path from here to a read contradicts itself"
         return f"every path from here to a read needs {shown(pair[0])} and {shown(pair[1])}"

@@ -20,6 +20,7 @@ class Feasible:
         self._graph = graph
         self._conditions = conditions
         self._recursive: set[FrameKey] = set()
+        self._starts: dict[Instance, Formula] = {}
 
     def recur(self, frames: Iterable[FrameKey]) -> None:
         """Say that these frames can call themselves."""
@@ -27,7 +28,10 @@ class Feasible:
 
     def start(self, storage: Instance) -> Formula:
         """What is necessary for storage of ``storage`` to exist."""
-        return self._conditions.existing(storage)
+        known = self._starts.get(storage)
+        if known is None:
+            known = self._starts[storage] = self._conditions.existing(storage)
+        return known
 
     def through(self, when: Formula, key: FrameKey, block: int) -> Formula:
         """What is necessary for a path, ``when`` behind it, to go through a block of a frame; ``FALSE`` if it never

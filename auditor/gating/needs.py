@@ -36,6 +36,7 @@ from auditor.gating.storage import Storage, first_layers
 from auditor.gating.streams import UNCLEAR, Streams
 from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
+from auditor.gating.uncalled import Uncalled
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
     ANYWHERE,
@@ -125,7 +126,7 @@ class Needs:
         self._phases: dict[str, bool] = {}
         self._assumptions: dict[str, Assumption | None] = {}
         self._accessor_places: dict[str, set[tuple[int, int]]] = {}
-        self._called = frozenset(name for name, _ in graph.callers)
+        self._uncalled = Uncalled(linker, graph)
         self._below_waits = graph.below(key for key in self.relevant if held.state(key).events)
         """Frames that run below one that waits: only there can a caller still cover a need."""
 
@@ -167,9 +168,11 @@ class Needs:
         return len(component) + 1 if len(component) <= SMALL_CYCLE else 2
 
     def _returns_at_entry(self, key: FrameKey) -> None:
-        if self._inner(key):
-            return
+        uncalled = self._uncalled.why(key)
         for handle in self._summaries[key].returns:
+            if uncalled:
+                self._cut(key, uncalled, handle.touches)
+                continue
             outcome = self._returned_to_nobody(key, handle)
             for touch in handle.touches:
                 self._record(touch, outcome)
@@ -177,9 +180,11 @@ class Needs:
     def _needs_at_entry(self, key: FrameKey) -> None:
         """Nothing is held at an entry point, nor above a function that no wait is above: what is still needed here is
         not gated."""
-        if self._inner(key):
-            return
+        uncalled = self._uncalled.why(key)
         for need in self._summaries[key].needs:
+            if uncalled:
+                self._cut(key, uncalled, need.touches)
+                continue
             verdict, why = self._verdict(need)
             for touch in need.touches:
                 self._record(touch, Outcome(verdict, why, None, need, need.hops))
@@ -190,11 +195,6 @@ class Needs:
             return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
         unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
         return self.exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
-
-    def _inner(self, key: FrameKey) -> bool:
-        """A method that other code calls, but never on this object: no path leads to it."""
-        name, context = key
-        return context is not None and name in self._called
 
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
