@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import Attr
@@ -16,7 +16,7 @@ class Uncalled:
         self._linker = linker
         self._graph = graph
         self._called = frozenset(name for name, _ in graph.callers)
-        self._private: dict[str, frozenset[str]] = {}
+        self._private: dict[str, list[tuple[Frame, int, int]]] | None = None
 
     def why(self, key: FrameKey) -> str:
         """Why no path leads to a frame; "" where one may: from outside the tree, or by a receiver that is not known."""
@@ -38,18 +38,16 @@ class Uncalled:
             found = True
         return found
 
-    def _reads(self, method: str) -> Iterator[tuple[Frame, int, int]]:
-        for frame in self._graph.frames.values():
-            code = frame.code
-            names = self._private.get(code.name)
-            if names is None:
-                read = (one.name for one in code.defined.values() if type(one) is Attr)
-                names = self._private[code.name] = frozenset(filter(_is_private, read))
-            if method in names:
-                for number, block in enumerate(code.facts.blocks):
+    def _reads(self, method: str) -> Sequence[tuple[Frame, int, int]]:
+        """Where a private name is read: frame, block, and of which value."""
+        if self._private is None:
+            self._private = {}
+            for frame in self._graph.frames.values():
+                for number, block in enumerate(frame.code.facts.blocks):
                     for one in block.instructions:
-                        if type(one) is Attr and one.name == method:
-                            yield frame, number, one.base
+                        if type(one) is Attr and _is_private(one.name):
+                            self._private.setdefault(one.name, []).append((frame, number, one.base))
+        return self._private.get(method, ())
 
 
 def _is_private(name: str) -> bool:
