@@ -292,8 +292,14 @@ class _Sites:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif known and not told:  # stand-ins alone
             yield BindingVerdict(None, tuple(sorted({one.cls for one in known})), "", "exempt", "not-a-pool", (), ())
+        elif not known and objects and all(map(self._is_foreign, objects)):
+            yield BindingVerdict(None, tuple(sorted({one.cls for one in objects})), "", "exempt", "not-a-pool", (), ())
         elif not known:
-            yield self._unresolved(found, name)
+            yield self._unresolved(found, name, tuple(sorted({one.cls for one in objects})))
+
+    def _is_foreign(self, one: Instance) -> bool:
+        """Whether it is no pool and has its methods from a class that is not in the tree."""
+        return not self._linker.context_of(one) and self._linker.hierarchy.has_external_base(one.cls)
 
     def _cut_off(self, touch: Touch | None) -> str:
         """Why no path leads from a touch to a read; "" where one does, or where there is none."""
@@ -326,7 +332,10 @@ class _Sites:
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
-    def _unresolved(self, found: list[tuple[FrameKey, int, Site]], name: str) -> BindingVerdict:
+    def _unresolved(
+        self, found: list[tuple[FrameKey, int, Site]], name: str, classes: tuple[str, ...]
+    ) -> BindingVerdict:
+        """A receiver that nothing is known of, or only ``classes`` that have no such method."""
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
         for key, _, one in found:
@@ -334,8 +343,8 @@ class _Sites:
             base = _base(frame, one)
             place = self._conditions.dynamic(frame, base) if base is not None else None
             if place is not None:
-                return BindingVerdict(None, (), "", "unknown", "receiver-dynamic", (), (place,))
-        return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
+                return BindingVerdict(None, classes, "", "unknown", "receiver-dynamic", (), (place,))
+        return BindingVerdict(None, classes, "", "unknown", "receiver-unresolved", (), ())
 
 
 def _base(frame: Frame, one: Site) -> Value | None:
