@@ -269,10 +269,15 @@ class _Sites:
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
+        tracked = {
+            one.cls for one in pools if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)
+        }
         told = False
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
+            if target.cls in tracked and not self._linker.context_of(target):
+                continue  # what stands for an object of this class; the objects themselves are here
             if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
                 continue  # the call would raise AttributeError
             way = objects[target][0]
