@@ -5,7 +5,8 @@ A *call graph* is a set of (caller, call site, callee); it is *sound* if no poss
 impossible one is there. An *entry point* is a frame that no resolved call reaches.
 """
 
+from auditor.callgraph.decorated import wraps
 from auditor.callgraph.graph import CallGraph, CallSite, FrameKey, freeze
 from auditor.callgraph.names import by_name
 
-__all__ = ["CallGraph", "CallSite", "FrameKey", "by_name", "freeze"]
+__all__ = ["CallGraph", "CallSite", "FrameKey", "by_name", "freeze", "wraps"]

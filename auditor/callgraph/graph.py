@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from auditor.callgraph.decorated import handed_back
 from auditor.facts import Attr, Call, Enter, Value
 from auditor.link import Bound, ClassObject, Code, Frame, Function, Instance, Linker
 
@@ -95,7 +96,11 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
 
 def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tuple[FrameKey, Instance | None]]:
     found: dict[FrameKey, Instance | None] = {}
-    for target in _ordered(linker.view(frame, one.func, block)):
+    targets = _ordered(linker.view(frame, one.func, block))
+    others = handed_back(linker, frame, one, targets)
+    for target in targets:
+        if isinstance(target, Function) and target.function in others:
+            continue
         if isinstance(target, Bound) and isinstance(target.receiver, Instance):
             key = (target.function, target.receiver if linker.context_of(target.receiver) else None)
             found.setdefault(key, target.receiver)
@@ -110,6 +115,8 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
             for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
                 found.setdefault((method, target if linker.context_of(target) else None), target)
     for name, context in _ordered(linker.calls.get((frame.code.name, one.dst), ())):
+        if name in others:
+            continue
         if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
             found.setdefault((name, None), None)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)

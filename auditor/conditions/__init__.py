@@ -5,7 +5,7 @@ that is set once), a *formula* what is necessary of them. An object that is made
 under ``not c`` never meet. It says only "never" for sure: what it cannot read holds whatever the configuration is.
 """
 
-from auditor.conditions.formulas import Formula, Literal
+from auditor.conditions.formulas import FALSE, TRUE, Formula, Literal, either
 from auditor.conditions.meeting import Conditions, Meeting
 
-__all__ = ["Conditions", "Formula", "Literal", "Meeting"]
+__all__ = ["FALSE", "TRUE", "Conditions", "Formula", "Literal", "Meeting", "either"]

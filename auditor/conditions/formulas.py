@@ -63,6 +63,11 @@ def disjoin(formulas: Iterable[Formula]) -> Formula:
     return simplified(term for formula in formulas for term in formula)
 
 
+def either(one: Formula, other: Formula) -> Formula:
+    """One of two holds."""
+    return one if one == other else disjoin((one, other))
+
+
 def clash(one: Term, other: Term) -> tuple[Literal, Literal] | None:
     """Two literals that cannot hold together, the first of ``one`` and the second of ``other``."""
     by_subject: dict[str, list[Literal]] = {}

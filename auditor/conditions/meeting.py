@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from auditor.callgraph import CallGraph
 from auditor.conditions.assumed import Assumed
 from auditor.conditions.dynamic import Dynamic
-from auditor.conditions.formulas import DECLARED, FALSE, TRUE, TRUTH, Formula, Term, clash, common, conjoin, disjoin
+from auditor.conditions.formulas import (
+    DECLARED,
+    FALSE,
+    TRUE,
+    TRUTH,
+    Formula,
+    Literal,
+    Term,
+    clash,
+    common,
+    conjoin,
+    disjoin,
+)
 from auditor.conditions.knowledge import Knowledge, shown
 from auditor.conditions.origins import Origins
 from auditor.conditions.presence import Presence
@@ -70,6 +82,8 @@ class Conditions:
         self._ways = Ways(linker, graph, origins, self._truth)
         self._presence = Presence(origins)
         self._dynamic = Dynamic(origins)
+        self._passing: dict[tuple[Formula, Formula], Formula] = {}
+        self._steps: dict[tuple[int, int], Formula] = {}
         self._assumed = TRUE
         if assumed:
             self._assumed = Assumed(graph, self._ways, subjects, self._knowledge).formula(assumed)
@@ -78,14 +92,49 @@ class Conditions:
         """Tell where (path, line, what) an unknown ``value`` was come by in a way that only running tells."""
         return self._dynamic.place(frame, value)
 
+    def lacking(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> tuple[str, int] | None:
+        """Tell which attribute, read in which line of ``value`` before its ``use`` in ``block``, ``one`` has not."""
+        return self._presence.missing(frame, value, block, use, one)
+
     def made(self, one: Instance) -> Meeting:
         """Tell what is necessary for ``one`` to be made."""
         formula = self._knowledge.closed(self._ways.built(one), self._knowledge.of_class(one.cls))
         return Meeting(formula, "" if formula != FALSE else "it is never made")
 
+    def existing(self, one: Instance) -> Formula:
+        """Tell what is necessary for ``one`` to exist where what is assumed holds."""
+        made = frozenset(term - {DECLARED} for term in self.made(one).formula)
+        return conjoin(made, self._knowledge.closed(self._assumed))
+
+    def passing(self, when: Formula, frame: Frame, block: int) -> Formula:
+        """Tell what is necessary for control to come to a block of a frame that runs where ``when`` holds."""
+        step = self._step(frame, block)
+        if step == TRUE:
+            return when
+        known = self._passing.get((when, step))
+        if known is None:
+            known = self._passing[when, step] = conjoin(when, step)
+        return known
+
+    def _step(self, frame: Frame, block: int) -> Formula:
+        """What is necessary for control to come to a block of a frame that runs, with all that this implies."""
+        key = (frame.base, block)
+        known = self._steps.get(key)
+        if known is None:
+            where = self._knowledge.of_function(frame.code.name)
+            known = self._steps[key] = self._knowledge.closed(self._ways.within(frame, block), where)
+        return known
+
+    def parting(self, when: Formula, frame: Frame, block: int) -> str:
+        """Tell why control that is where ``when`` holds never comes to a block of a frame."""
+        pair = _most_common(when, self._step(frame, block))
+        if pair is None:
+            return "every path from here to a read contradicts itself"
+        return f"every path from here to a read needs {shown(pair[0])} and {shown(pair[1])}"
+
     def meeting(self, frame: Frame, value: Value, block: int, use: Value, one: Instance) -> Meeting:
         """Tell what is necessary for ``value`` to be ``one`` at its ``use``, a value of ``block`` of ``frame``."""
-        missing = self._presence.missing(frame, value, block, use, one)
+        missing = self.lacking(frame, value, block, use, one)
         if missing is not None:
             return Meeting(FALSE, f"it has no `{missing[0]}`, which is read before in line {missing[1]}")
         here = self._ways.here(frame, block)
@@ -107,11 +156,16 @@ def _against(there: Formula, here: Formula) -> str:
     """The contradiction between the ways of the object and those to the place: the most common one."""
     if here == FALSE:
         return "what leads here contradicts itself"
-    pairs = Counter(pair for one in there for other in here if (pair := clash(one, other)) is not None)
-    if not pairs:
+    pair = _most_common(there, here)
+    if pair is None:
         return "the conditions between where it is made and here exclude each other"
-    made, reached = min(pairs, key=lambda pair: (-pairs[pair], pair))
-    return f"it is made only where {shown(made)}, control comes here only where {shown(reached)}"
+    return f"it is made only where {shown(pair[0])}, control comes here only where {shown(pair[1])}"
+
+
+def _most_common(there: Formula, here: Formula) -> tuple[Literal, Literal] | None:
+    """The pair of literals that most of the ways of two formulas clash by."""
+    pairs = Counter(pair for one in there for other in here if (pair := clash(one, other)) is not None)
+    return min(pairs, key=lambda pair: (-pairs[pair], pair)) if pairs else None
 
 
 def _texts(term: Term) -> list[str]:

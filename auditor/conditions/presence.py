@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from auditor.conditions.origins import Origins
 from auditor.dataflow import Graph, dominators
-from auditor.facts import Attr, Value
+from auditor.facts import Attr, Call, Const, Param, Value
 from auditor.link import Frame, Instance, access_path, successors
+
+Path = tuple[Value, tuple[str, ...]]
+"""A value and the attributes read from it in turn."""
 
 
 class Presence:
@@ -41,7 +46,7 @@ class Presence:
 
     def _reads(self, frame: Frame, value: Value, block: int, use: Value) -> list[tuple[str, int]]:
         code = frame.code
-        path = access_path(code.defined, value)
+        path = self._path(frame, value)
         blocks = code.facts.blocks
         tree = dominators(Graph(0, {index: successors(one) for index, one in enumerate(blocks)}))
         found: list[tuple[str, int]] = []
@@ -51,9 +56,51 @@ class Presence:
             for one in blocks[above].instructions:
                 if above == block and getattr(one, "dst", None) == use:
                     break
-                if isinstance(one, Attr) and one.dst != use and access_path(code.defined, one.base) == path:
-                    found.append((one.name, one.at.line))
+                read = _read(frame, one)
+                if read is not None and read.dst != use and self._path(frame, read.base) == path:
+                    found.append((read.name, read.line))
         return found
+
+    def _path(self, frame: Frame, value: Value) -> Path:
+        """The access path of a value. A call of a method that hands out an attribute of its object reads that one."""
+        root, names = access_path(frame.code.defined, value)
+        call = frame.code.defined.get(root)
+        func = frame.code.defined.get(call.func) if isinstance(call, Call) and not call.arguments else None
+        handed_out = self._handed_out(frame, root) if isinstance(func, Attr) else None
+        if handed_out is None or not isinstance(func, Attr):
+            return root, names
+        base, before = self._path(frame, func.base)
+        return base, (*before, *handed_out, *names)
+
+    def _handed_out(self, frame: Frame, call: Value) -> tuple[str, ...] | None:
+        """The attributes of its object whose value a method returns, if all that are called do."""
+        found: set[tuple[str, ...] | None] = set()
+        for site in self._origins.sites(frame, call):
+            for origin in self._origins.behind(frame, call) or ():
+                root, names = access_path(origin.frame.code.defined, origin.value)
+                own = root == 0 and isinstance(origin.frame.code.defined.get(root), Param)
+                found.add(names if own and site.receiver is not None else None)
+        return found.pop() if len(found) == 1 else None
+
+
+class _Read(NamedTuple):
+    """``base.name``, read in a line and called ``dst``."""
+
+    base: Value
+    name: str
+    dst: Value
+    line: int
+
+
+def _read(frame: Frame, one: object) -> _Read | None:
+    """What an instruction reads: ``x.name``, or ``getattr(x, "name")`` without a default."""
+    if isinstance(one, Attr):
+        return _Read(one.base, one.name, one.dst, one.at.line)
+    if isinstance(one, Call) and len(one.arguments) == 2 and frame.code.externals.get(one.func) == "builtins.getattr":
+        name = frame.code.defined.get(one.arguments[1].value)
+        if isinstance(name, Const) and isinstance(name.value, str):
+            return _Read(one.arguments[0].value, name.value, one.dst, one.at.line)
+    return None
 
 
 _DYNAMIC = frozenset({"__getattr__", "__getattribute__"})

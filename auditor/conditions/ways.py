@@ -29,9 +29,13 @@ class Ways:
         """What is necessary for a value to be true, or to be false."""
         return self._equations.solve(IsTrue(frame, value, holds))
 
+    def within(self, frame: Frame, block: int) -> Formula:
+        """What is necessary for control to come to a block of a frame that runs."""
+        return self._equations.solve(Reaches(frame, block))
+
     def here(self, frame: Frame, block: int) -> Formula:
         """What is necessary for control to come to a block."""
-        return conjoin(self._equations.solve(Reaches(frame, block)), self._equations.solve(Runs(frame)))
+        return conjoin(self.within(frame, block), self._equations.solve(Runs(frame)))
 
     def there(self, node: Node, one: Instance) -> Formula:
         """What is necessary for an object to come to a node."""

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import Argument, Branch, Call, Const, Phi, Return, SetAttr, Value
+from auditor.conditions import Conditions
+from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Phi, Return, SetAttr, Value
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
@@ -19,7 +20,7 @@ from auditor.spec import Arming, EngineSpec
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One arming call as it reaches one object. ``counter`` is False for None; ``wrapper`` is the object in whose own
-    arming method the call stands."""
+    arming method the call stands. ``base`` is the value that is armed, ``use`` what is read or set of it."""
 
     path: str
     line: int
@@ -29,6 +30,8 @@ class Registration:
     frame: FrameKey
     block: int
     method: str = ""
+    base: Value = NOTHING
+    use: Value = NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +47,16 @@ class State:
 class Armed:
     """Answers for every object; built once from the linked program."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool]) -> None:
+    def __init__(
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        spec: EngineSpec,
+        product: Callable[[str], bool],
+        conditions: Conditions,
+    ) -> None:
         self._linker = linker
+        self._conditions = conditions
         self._graph = graph
         self._connected = bool(spec.connectors.wait)
         found = _registrations(linker, graph, spec, product)
@@ -97,7 +108,7 @@ class Armed:
         """The registrations that some path from an entry point leads to without a refusal of this object."""
         kept = []
         for event in events:
-            why = self._raises(one, event) or self._refusal(one, event)
+            why = self._raises(one, event) or self._lacks(one, event) or self._refusal(one, event)
             if why is None:
                 kept.append(event)
             else:
@@ -111,6 +122,13 @@ class Armed:
             return None
         raises = f"{event.method.rpartition('.')[2]} raises at {code.path}:{code.facts.at.line}"
         return f"{_short(one)} refuses a counter: {raises}"
+
+    def _lacks(self, one: Instance, event: Registration) -> str | None:
+        """Where an attribute is read of what is armed, before that, that the object has not: it is not this one."""
+        if event.base == NOTHING:
+            return None
+        missing = self._conditions.lacking(self._graph.frames[event.frame], event.base, event.block, event.use, one)
+        return None if missing is None else f"it has no `{missing[0]}`, which {event.path}:{missing[1]} reads before"
 
     def _refusal(self, one: Instance, event: Registration) -> str | None:
         """Where every way to the arming call is cut off for ``one``, or None if there is a way."""
@@ -214,7 +232,11 @@ def _registrations(
                 continue
             wrapper = key[1] if code.facts.name in methods else None
             counter = not _null_value(code, argument.value)
-            event = Registration(code.path, call.at.line, code.name, counter, wrapper, key, site.block, callee.name)
+            func = code.defined.get(call.func)
+            base, use = (func.base, func.dst) if isinstance(func, Attr) else (NOTHING, NOTHING)
+            event = Registration(
+                *(code.path, call.at.line, code.name, counter, wrapper, key, site.block, callee.name, base, use)
+            )
             found.setdefault(site.receiver, set()).add(event)
     _assignments(linker, graph, spec, product, found)
     return {
@@ -241,7 +263,9 @@ def _assignments(
                 for target in linker.view(frame, one.base, number):
                     if isinstance(target, Instance):
                         counter = not _null_value(code, one.value)
-                        event = Registration(code.path, one.at.line, code.name, counter, None, key, number)
+                        event = Registration(
+                            code.path, one.at.line, code.name, counter, None, key, number, base=one.base
+                        )
                         found.setdefault(target, set()).add(event)
 
 

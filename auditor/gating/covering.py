@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.dataflow import edge_dominators
 from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
-from auditor.gating.symbols import EVERY, Layer, Path, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Gate, Held, Near
+from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
+from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near
 from auditor.link import Code, Instance
-
-Bound: TypeAlias = tuple[Path | None, Instance | None]
-"""The path of a receiver in the function at hand, and which object it is taken to be."""
 
 NOOP = "noop"
 """Why a wait that does nothing does not count."""
@@ -78,8 +74,8 @@ class Covering:
             for gate in event.gates:
                 if not self._covers(gate, layer, bound)[0] or gate in state:
                     continue
-                before = (event.block == block and event.index < index) or _reaches(flow.successors, event.block, block)
-                if not before and (block == event.block or _reaches(flow.successors, block, event.block)):
+                before = (event.block == block and event.index < index) or reaches(flow.successors, event.block, block)
+                if not before and (block == event.block or reaches(flow.successors, block, event.block)):
                     yield Near("after", gate, "only after the read")
                 elif not before:
                     yield Near("aside", gate, "on other paths")
@@ -140,7 +136,8 @@ def _in_order(held: Held) -> list[Gate]:
     return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
 
 
-def _reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
+def reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
+    """Whether control can go on from one block to another, at least one step."""
     seen, todo = {start}, [start]
     while todo:
         for target in successors.get(todo.pop(), ()):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
-from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.class_tests import class_test, tested_names
@@ -281,8 +281,8 @@ class HeldGates:
 
     def _wrapped(self, site: CallSite, wrappers: Collection[FrameKey]) -> bool:
         """Whether a callee is what one of the others was made of by a decorator: it runs inside that one."""
-        decorators = {name.rpartition(".")[2] for name in self._graph.code(site.callee).facts.decorators}
-        return any(self._graph.code(one).facts.scope.rpartition(".")[2] in decorators for one in wrappers)
+        function = self._graph.code(site.callee).facts
+        return any(wraps(self._graph.code(one).facts, function) for one in wrappers)
 
     def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""

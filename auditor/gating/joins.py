@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import NOTHING, Phi, Value
-from auditor.gating.covering import Bound, Covering
+from auditor.gating.covering import Covering
 from auditor.gating.held import HeldGates, instances
 from auditor.gating.symbols import Derived, Layer, Path, layer_of, path_of, replaced
-from auditor.gating.values import Gate, Vacuous
+from auditor.gating.values import Bound, Gate, Vacuous
 from auditor.link import Code, Linker
 
 _DEEPEST = 4

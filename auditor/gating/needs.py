@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
+from auditor.conditions import FALSE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
 from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
-from auditor.gating.covering import ORDER, Bound, Covering
+from auditor.gating.covering import ORDER, Covering
+from auditor.gating.feasible import Feasible
 from auditor.gating.held import (
     CONNECTOR,
     Calling,
@@ -25,6 +27,7 @@ from auditor.gating.held import (
     instances,
     is_given,
     layer_into,
+    path_into,
     receiver_path,
 )
 from auditor.gating.joins import Joins
@@ -33,12 +36,15 @@ from auditor.gating.storage import Storage, first_layers
 from auditor.gating.streams import UNCLEAR, Streams
 from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
+from auditor.gating.uncalled import Uncalled
 from auditor.gating.uses import called_name
 from auditor.gating.values import (
     ANYWHERE,
     PACKS,
     PASSED,
+    UNBOUND,
     UNRELATED_ARGUMENT,
+    Bound,
     Buffer,
     Gate,
     Handle,
@@ -83,7 +89,15 @@ SMALL_CYCLE = 6
 class Needs:
     """Computes summaries on demand and records what became of every touch."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, armed: Armed) -> None:
+    def __init__(
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        spec: EngineSpec,
+        held: HeldGates,
+        armed: Armed,
+        conditions: Conditions,
+    ) -> None:
         self._linker = linker
         self._graph = graph
         self._spec = spec
@@ -99,6 +113,10 @@ class Needs:
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
         self._streams = Streams(linker, graph, held)
+        self._feasible = Feasible(graph, conditions)
+        self.cut: dict[Touch, str] = {}
+        """Touches from which some path contradicts itself, and how."""
+        self._cut_in: dict[FrameKey, str] = {}
         self._defined_at: dict[str, Mapping[Value, tuple[int, int]]] = {}
         self._summaries: dict[FrameKey, Summary] = {}
         self.outcomes: dict[Touch, list[Outcome]] = {}
@@ -108,7 +126,7 @@ class Needs:
         self._phases: dict[str, bool] = {}
         self._assumptions: dict[str, Assumption | None] = {}
         self._accessor_places: dict[str, set[tuple[int, int]]] = {}
-        self._called = frozenset(name for name, _ in graph.callers)
+        self._uncalled = Uncalled(linker, graph)
         self._below_waits = graph.below(key for key in self.relevant if held.state(key).events)
         """Frames that run below one that waits: only there can a caller still cover a need."""
 
@@ -126,7 +144,10 @@ class Needs:
         ``_rounds`` times: a need that goes round once more only gets longer."""
         successors = self._graph.within(self.relevant)
         for component in bottom_up(successors):
-            for _ in range(self._rounds(component) if is_recursive(component, successors) else 1):
+            recursive = is_recursive(component, successors)
+            if recursive:
+                self._feasible.recur(component)
+            for _ in range(self._rounds(component) if recursive else 1):
                 before = [self.summary(key).keys() for key in component]
                 for key in component:
                     self._summaries[key] = self._summarise(key)
@@ -147,9 +168,11 @@ class Needs:
         return len(component) + 1 if len(component) <= SMALL_CYCLE else 2
 
     def _returns_at_entry(self, key: FrameKey) -> None:
-        if self._inner(key):
-            return
+        uncalled = self._uncalled.why(key)
         for handle in self._summaries[key].returns:
+            if uncalled:
+                self._cut(key, uncalled, handle.touches)
+                continue
             outcome = self._returned_to_nobody(key, handle)
             for touch in handle.touches:
                 self._record(touch, outcome)
@@ -157,9 +180,11 @@ class Needs:
     def _needs_at_entry(self, key: FrameKey) -> None:
         """Nothing is held at an entry point, nor above a function that no wait is above: what is still needed here is
         not gated."""
-        if self._inner(key):
-            return
+        uncalled = self._uncalled.why(key)
         for need in self._summaries[key].needs:
+            if uncalled:
+                self._cut(key, uncalled, need.touches)
+                continue
             verdict, why = self._verdict(need)
             for touch in need.touches:
                 self._record(touch, Outcome(verdict, why, None, need, need.hops))
@@ -170,11 +195,6 @@ class Needs:
             return Outcome("gated", handle.gate[1], handle.gate[0], None, handle.hops)
         unread = Need(handle.buffer, handle.layer, handle.origin, "returns it", handle.touches, hops=handle.hops)
         return self.exempt(self._graph.frames[key], unread) or Outcome("unknown", "unreached", hops=handle.hops)
-
-    def _inner(self, key: FrameKey) -> bool:
-        """A method that other code calls, but never on this object: no path leads to it."""
-        name, context = key
-        return context is not None and name in self._called
 
     def _verdict(self, need: Need) -> tuple[str, str]:
         if need.buffer.owner not in self._armed.loaded:
@@ -219,6 +239,9 @@ class Needs:
             for touch in self._touched(frame, call, site, ()):
                 self._record(touch, outcome)
             _keep_worst(made.settled, buffer, outcome)
+        why = self._cut_in.get(site.callee)
+        if why is not None:
+            self._cut(key, why, self._touched(frame, call, site, ()))
 
     def _decide(self, made: Summary, buffer: Buffer, touches: tuple[Touch, ...], outcome: Outcome) -> None:
         _keep_worst(made.settled, buffer, outcome)
@@ -262,7 +285,12 @@ class Needs:
                 continue  # a common word means storage only on the helpers that a pool builds
             if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
+            if one.name not in self._linker.hierarchy.attributes(owner.cls, self._linker.functions):
+                continue  # it has no such attribute
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
+            when = self._passing(self._feasible.start(owner), key, block, (touch,))
+            if when == FALSE:
+                continue
             hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}", picked)
             yield (
                 one.dst,
@@ -275,6 +303,7 @@ class Needs:
                     None,
                     (path_of(code.defined, one.base), owner),
                     (hop,),
+                    when=when,
                 ),
             )
 
@@ -286,17 +315,46 @@ class Needs:
             return
         arguments = self._arguments(frame, one, site)
         hop = self._call_hop(key, frame, one, site)
-        bound = (receiver_path(frame.code, one), site.receiver)
         for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
+            when = self._passing(handle.when, key, site.block, touches)
+            if when == FALSE:
+                continue
+            bound = self._bound_here(frame, one, site, arguments, handle.bound)
             layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
             given = _given(frame.code, arguments, handle.optional)
             gate = handle.gate or (given[0] if given else None)
             hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
-                replace(handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops),
+                replace(
+                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops, when=when
+                ),
             )
+
+    def _passing(self, when: Formula, key: FrameKey, block: int, touches: tuple[Touch, ...]) -> Formula:
+        """What is necessary for a path to go on through a block; where it never does, its touches are cut off."""
+        found = self._feasible.through(when, key, block)
+        if found == FALSE:
+            self._cut(key, self._feasible.against(when, key, block), touches)
+        return found
+
+    def _cut(self, key: FrameKey, why: str, touches: tuple[Touch, ...]) -> None:
+        """Remember that a path contradicts itself in a frame, or deeper, on its way from these touches."""
+        self._cut_in.setdefault(key, why)
+        for touch in touches:
+            self.cut.setdefault(touch, why)
+
+    def _bound_here(
+        self, frame: Frame, one: Calling, site: CallSite, arguments: Mapping[str, Value | Path], inside: Bound
+    ) -> Bound:
+        """The receiver of a read in the caller's terms: the pool that a method is called on stands for what is in it; a
+        function that is handed a pool, or has it in its object, leaves the receiver what it is."""
+        if site.receiver is None or not self._linker.context_of(site.receiver):
+            path = path_into(frame.code, arguments, inside[0])
+            if path is not None:
+                return path, inside[1]
+        return receiver_path(frame.code, one), site.receiver
 
     def _layer_here(
         self,
@@ -346,6 +404,10 @@ class Needs:
             if not traced.touches and self._is_passed_on(key, frame, use):
                 continue  # told where it is used
             now = traced if traced.touches else self._touched_at(frame, use, traced)
+            when = self._passing(now.when, key, use.block, now.touches)
+            if when == FALSE:
+                continue
+            now = replace(now, when=when)
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
@@ -366,8 +428,10 @@ class Needs:
                 need = Need(
                     *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, near),
                     culprit=-len(hops) if now.layer == OWN else 0,  # where each layer is an object, its reader waits
+                    bound=now.bound,
+                    when=when,
                 )
-                self._settle_at(key, frame, need, (use.block, use.index), made, needs, bound=now.bound, nearby=True)
+                self._settle_at(key, frame, need, (use.block, use.index), made, needs, nearby=True)
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
@@ -452,11 +516,17 @@ class Needs:
             arguments = self._arguments(frame, call, site)
             hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
+                touches = self._touched(frame, call, site, need.touches)
+                when = self._passing(need.when, key, site.block, touches)
+                if when == FALSE:
+                    continue
                 layer = self._layer_here(key, frame, (call, site), arguments, need.layer)
                 into = replace(
                     need,
                     layer=layer,
-                    touches=self._touched(frame, call, site, need.touches),
+                    touches=touches,
+                    bound=self._bound_here(frame, call, site, arguments, need.bound),
+                    when=when,
                     optional=_given(frame.code, arguments, need.optional),
                     near=_near_in_caller(frame.code, arguments, need.near),
                     hops=(replace(hop, layer=layer), *need.hops),
@@ -478,11 +548,8 @@ class Needs:
         needs: dict[tuple[object, ...], Need],
     ) -> None:
         need, site = found
-        receiver = receiver_path(frame.code, calling(frame.code, site))
         nearby = key[1] is not None or site.callee[1] is not None
-        self._settle_at(
-            key, frame, need, (site.block, site.index), made, needs, bound=(receiver, site.receiver), nearby=nearby
-        )
+        self._settle_at(key, frame, need, (site.block, site.index), made, needs, nearby=nearby)
 
     def _settle_at(
         self,
@@ -493,10 +560,10 @@ class Needs:
         made: Summary,
         needs: dict[tuple[object, ...], Need],
         *,
-        bound: Bound,
         nearby: bool,
     ) -> None:
         """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
+        bound = need.bound
         state = self._held.state(key).at(*point)
         gate, near = self._covering.judge(state, need.layer, bound)
         near = self._meant(frame.code, near)
@@ -527,6 +594,9 @@ class Needs:
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
         name = (*kept.key(wide=wide), need.buffer.owner in self._armed.loaded if wide else None)
         old = needs.get(name)
+        if old is not None:
+            bound = bound if bound == old.bound else UNBOUND
+            kept, old = (replace(one, bound=bound, when=either(old.when, kept.when)) for one in (kept, old))
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
             kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
@@ -628,8 +698,10 @@ def _merged(handles: Iterable[Handle]) -> list[Handle]:
         known = found.get(key)
         if known is None:
             found[key] = one
-        elif not set(one.touches) <= set(known.touches):
-            found[key] = replace(known, touches=tuple(dict.fromkeys((*known.touches, *one.touches))))
+        else:
+            bound = known.bound if known.bound == one.bound else UNBOUND
+            when = either(known.when, one.when)
+            found[key] = replace(known, touches=_both(known.touches, one.touches), bound=bound, when=when)
     return list(found.values())
 
 

@@ -3,12 +3,12 @@ that read only shape, address or name (DESIGN.md §2.11)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from auditor.callgraph import CallGraph, FrameKey
+from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -17,10 +17,13 @@ from auditor.facts import (
     Branch,
     Build,
     Call,
+    Closure,
     Const,
     Declare,
+    FunctionFacts,
     Item,
     Iterate,
+    Name,
     Op,
     Opaque,
     Param,
@@ -32,6 +35,7 @@ from auditor.facts import (
     Value,
     Yield,
 )
+from auditor.gating.covering import reaches
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
 from auditor.gating.symbols import EVERY, OWN, Derived, Layer, layer_of
@@ -112,9 +116,33 @@ class Tracer:
                     if kind == "alias":
                         todo.append((target, then))
                     else:
-                        at = getattr(user.instruction, "at", code.facts.at)
                         what = PACKS if kind == "packed" else _describe(code, user.instruction)
-                        yield Use(kind, user.block, user.index, at.line, at.column, what, current), now
+                        for place in self._captured(code, user):
+                            at = getattr(place.instruction, "at", code.facts.at)
+                            yield Use(kind, place.block, place.index, at.line, at.column, what, current), now
+
+    def _captured(self, code: Code, user: User) -> list[User]:
+        """Where a use begins: of a variable that nested functions read, where these are made, if that is always later
+        than where it is bound; none of them runs before."""
+        if not isinstance(user.instruction, Bind) or not user.instruction.scope:
+            return [user]
+        made = [
+            User(number, index, one)
+            for number, block in enumerate(code.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if isinstance(one, Closure) and self._reads_name(code.module, one.function, user.instruction.name)
+        ]
+        flow = self._held.flow(code).successors
+        return made if made and all(_is_later(flow, user, one) for one in made) else [user]
+
+    def _reads_name(self, module: str, function: str, name: str) -> bool:
+        """Whether a function, or one inside it, may read a variable of the function around it."""
+        code = self._linker.codes.get(f"{module}.{function}")
+        return code is None or any(
+            (isinstance(one, Name) and one.name == name)
+            or (isinstance(one, Closure) and self._reads_name(module, one.function, name))
+            for one in code.defined.values()
+        )
 
     def confidence(self, key: FrameKey, use: Use) -> str:
         """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only
@@ -131,7 +159,7 @@ class Tracer:
             return "medium" if one.dst in self.users(code) else "low"
         inside = [
             self._confidence_inside(site.callee, name)
-            for site in sites
+            for site in self._inner(sites)
             for name, given in arguments_of(code, one, self._graph.code(site.callee).facts, implicit=False).items()
             if given == use.value
         ]
@@ -315,7 +343,16 @@ class Tracer:
         sites = [site for site in self._graph.calls[key] if site.value == one.dst and not site.implicit]
         if not sites:
             return frozenset({"packed" if self._makes_record(key, one) else "element"})
-        return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in sites))
+        return frozenset().union(*(self._parameter(site.callee, code, one, value) for site in self._inner(sites)))
+
+    def _inner(self, sites: Sequence[CallSite]) -> list[CallSite]:
+        """Call sites without those of wrappers, which hand on what they get to the function that they stand for."""
+        facts = [self._graph.code(site.callee).facts for site in sites]
+        return [
+            site
+            for site, wrapper in zip(sites, facts, strict=True)
+            if not (_takes_all(wrapper) and any(wraps(wrapper, function) for function in facts))
+        ]
 
     def _makes_record(self, key: FrameKey, one: Call) -> bool:
         """Whether a call makes an object of a class that has no constructor of its own, or none that was read: its
@@ -421,6 +458,18 @@ def _is_view_index(code: Code, index: Value) -> bool:
 def _is_kernel(code: Code) -> bool:
     """A Triton kernel: its parameters are pointers, arithmetic on them is an address."""
     return any(one.rpartition(".")[2] == "jit" for one in code.facts.decorators)
+
+
+def _is_later(flow: Mapping[int, Iterable[int]], one: User, other: User) -> bool:
+    """Whether control comes to a place after another, and never back."""
+    if one.block == other.block:
+        return one.index < other.index and not reaches(flow, one.block, one.block)
+    return reaches(flow, one.block, other.block) and not reaches(flow, other.block, one.block)
+
+
+def _takes_all(function: FunctionFacts) -> bool:
+    """Whether a function takes any arguments: ``*args``."""
+    return any(one.kind == "*" for one in function.params)
 
 
 def _describe(code: Code, one: object) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from auditor.callgraph import FrameKey
+from auditor.conditions import TRUE, Formula
 from auditor.gating.symbols import Layer, Path
 from auditor.link import Instance
 
@@ -32,6 +33,12 @@ EAGER = "eager"
 
 UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
+
+
+Bound: TypeAlias = tuple[Path | None, Instance | None]
+"""The path of a receiver in the function at hand, and which object it is taken to be."""
+UNBOUND: Bound = (None, None)
+"""A receiver that the function at hand has no name for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +192,8 @@ class Handle:
     """A value that denotes guarded storage. ``selected`` once a layer was picked. ``gate`` is the gate that covers it
     already (with why its layer covers): whatever reads it later is behind that gate. ``bound``: the path that its
     owner, or the receiver it was got from, has in the function at hand, and which object that is. ``inside``: where in
-    tuples and lists it is, the outermost last; ``ANYWHERE`` for any element."""
+    tuples and lists it is, the outermost last; ``ANYWHERE`` for any element. ``when``: what is necessary of the
+    configuration for it to come here."""
 
     buffer: Buffer
     layer: Layer
@@ -193,11 +201,12 @@ class Handle:
     origin: Place
     touches: tuple[Touch, ...]
     gate: tuple[Gate, str] | None = None
-    bound: tuple[Path | None, Instance | None] = field(default=(None, None), compare=False)
+    bound: Bound = field(default=UNBOUND, compare=False)
     hops: tuple[Hop, ...] = field(default=(), compare=False)
     near: tuple[Near, ...] = field(default=(), compare=False)
     optional: tuple[tuple[Gate, str], ...] = field(default=(), compare=False)
     inside: tuple[int, ...] = ()
+    when: Formula = field(default=TRUE, compare=False)
 
 
 _NESTED = 6
@@ -227,6 +236,10 @@ class Need:
     """Gates that cover it if the caller passes the argument they depend on, with why their layer covers."""
     culprit: int = field(default=0, compare=False)
     """The step of ``hops`` at which somebody should have waited, counted from their end (-1 the last); 0: not known."""
+    bound: Bound = field(default=UNBOUND, compare=False)
+    """The receiver of the read as the function at hand names it."""
+    when: Formula = field(default=TRUE, compare=False)
+    """What is necessary of the configuration for control to take one of the paths."""
 
     @property
     def escapes(self) -> bool:

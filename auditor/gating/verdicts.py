@@ -124,14 +124,14 @@ def judge(
     Raises:
         UsageError: nothing mentions one of them.
     """
-    armed = Armed(linker, graph, spec, product)
+    conditions = Conditions(linker, graph, spec, assumed)
+    armed = Armed(linker, graph, spec, product, conditions)
     held = HeldGates(linker, graph, spec)
-    needs = Needs(linker, graph, spec, held, armed)
+    needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     Connectors(linker, graph, spec, held, needs).run()
     replays = Replays(linker, graph, spec, held, armed, needs)
     replays.run()
-    conditions = Conditions(linker, graph, spec, assumed)
     sites = _Sites(linker, graph, needs, spec, replays, conditions).verdicts(product)
     waits = held.waits()
     remedies = Remedies(linker, graph, armed, waits, first_layers(linker))
@@ -175,7 +175,7 @@ class _Sites:
         passed = {touch: outcomes for touch, outcomes in needs.outcomes.items() if touch.kind == PASSED}
         self._direct = passed | replays.outcomes
         """Sites that no receiver tells the object of."""
-        for touch in (*needs.outcomes, *replays.outcomes):
+        for touch in dict.fromkeys((*needs.outcomes, *replays.outcomes, *needs.cut)):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
         self._direct_at: dict[tuple[str, int, int], set[str]] = {}
         for touch in self._direct:
@@ -269,21 +269,27 @@ class _Sites:
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
         pools = [one for one in objects if self._linker.context_of(one)]
+        tracked = {
+            one.cls for one in pools if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)
+        }
         told = False
         for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
+            if target.cls in tracked and not self._linker.context_of(target):
+                continue  # what stands for an object of this class; the objects themselves are here
             if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
                 continue  # the call would raise AttributeError
             way = objects[target][0]
             first, *further = (self._conditions.meeting(*one[:4], target) for one in objects[target])
             meeting = first.joined(further)
             derivation = tuple(self._linker.derivation(way.frame, way.value, target))
-            if meeting.possible:
+            against = meeting.against if not meeting.possible else self._cut_off(touched.get(target))
+            if against:
+                excluded.append(Excluded(target, against, derivation))
+            else:
                 told = True
                 yield from self._object(target, way, touched.get(target), name, derivation, meeting)
-            else:
-                excluded.append(Excluded(target, meeting.against, derivation))
         known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
         if known and not told and excluded:
             yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
@@ -291,8 +297,18 @@ class _Sites:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif known and not told:  # stand-ins alone
             yield BindingVerdict(None, tuple(sorted({one.cls for one in known})), "", "exempt", "not-a-pool", (), ())
+        elif not known and objects and all(map(self._is_foreign, objects)):
+            yield BindingVerdict(None, tuple(sorted({one.cls for one in objects})), "", "exempt", "not-a-pool", (), ())
         elif not known:
-            yield self._unresolved(found, name)
+            yield self._unresolved(found, name, tuple(sorted({one.cls for one in objects})))
+
+    def _is_foreign(self, one: Instance) -> bool:
+        """Whether it is no pool and has its methods from a class that is not in the tree."""
+        return not self._linker.context_of(one) and self._linker.hierarchy.has_external_base(one.cls)
+
+    def _cut_off(self, touch: Touch | None) -> str:
+        """Why no path leads from a touch to a read; "" where one does, or where there is none."""
+        return "" if touch is None or touch in self._needs.outcomes else self._needs.cut.get(touch, "")
 
     def _object(
         self,
@@ -321,7 +337,10 @@ class _Sites:
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
 
-    def _unresolved(self, found: list[tuple[FrameKey, int, Site]], name: str) -> BindingVerdict:
+    def _unresolved(
+        self, found: list[tuple[FrameKey, int, Site]], name: str, classes: tuple[str, ...]
+    ) -> BindingVerdict:
+        """A receiver that nothing is known of, or only ``classes`` that have no such method."""
         if name not in self._pool_methods:
             return BindingVerdict(None, (), "", "exempt", "not-a-pool", (), ())
         for key, _, one in found:
@@ -329,8 +348,8 @@ class _Sites:
             base = _base(frame, one)
             place = self._conditions.dynamic(frame, base) if base is not None else None
             if place is not None:
-                return BindingVerdict(None, (), "", "unknown", "receiver-dynamic", (), (place,))
-        return BindingVerdict(None, (), "", "unknown", "receiver-unresolved", (), ())
+                return BindingVerdict(None, classes, "", "unknown", "receiver-dynamic", (), (place,))
+        return BindingVerdict(None, classes, "", "unknown", "receiver-unresolved", (), ())
 
 
 def _base(frame: Frame, one: Site) -> Value | None:

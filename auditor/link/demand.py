@@ -127,9 +127,8 @@ def modules_of(linker: Linker, functions: Iterable[tuple[Code, Name | Import]]) 
     """The modules that define these functions, or pass their names on."""
     found: set[str] = set()
     for code, one in functions:
-        module = (
-            one.module if isinstance(one, Import) else linker.scopes.dotted(code.module, code.facts.scope, one.name)
-        )
+        around = code.facts.scope.rpartition(".")[0] if code.is_method else code.facts.scope  # a class hides no names
+        module = one.module if isinstance(one, Import) else linker.scopes.dotted(code.module, around, one.name)
         while module and not linker.scopes.in_tree(module):
             module = module.rpartition(".")[0]
         found.add(module)

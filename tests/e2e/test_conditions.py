@@ -97,3 +97,13 @@ def test_a_plugin_is_read_beside_its_engine(tree, tmp_path):
     told = {place for one in done.report["findings"] for place in one["sites"]}
     assert all(place.startswith("backend.py:") for place in told)
     assert run("check", plugin, "--jobs", "1").exit == 2  # alone it is no engine
+
+
+def test_what_contradicts_itself_on_the_way_is_kept_away():
+    """The class meets the receiver, but no path from it to a read is ever taken; ``why`` says what each needs."""
+    case = CASE.parents[1] / "paths" / "ok_storage_made_otherwise"
+    text = (case / "engine.py").read_text(encoding="utf-8").splitlines()
+    line = next(n for n, each in enumerate(text, 1) if "self.pool.get_key_buffer" in each)
+    words = " ".join(run("why", f"engine.py:{line}", case, "--jobs", "1").stdout.split())
+    assert "Not BarePool: every path from here to a read needs" in words
+    assert "ServerArgs.layout != 'flat' and ServerArgs.layout == 'flat'" in words
