@@ -17,8 +17,3 @@ def no_collector() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def drop_cycles() -> None:
-    """Free the cyclic garbage among what was made since the last time. What lives on is not looked at again."""
-    gc.collect(0)

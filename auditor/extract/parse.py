@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import libcst as cst
 
-from auditor.collector import drop_cycles, no_collector
+from auditor.collector import no_collector
 from auditor.extract import lower_comprehensions, lower_definitions, lower_patterns, lower_protected, lower_statements
 from auditor.extract.context import File
 from auditor.extract.survey import Drift, PlacedSurvey, Survey
@@ -35,8 +35,6 @@ def extract(path: str, module: str, is_package: bool, content: bytes) -> ModuleF
         problem = Problem(max(refused.line, 1), refused.what)
     except (RecursionError, MemoryError):
         problem = Problem(1, "too deeply nested to be read (limit); simplify the file or leave it out")
-    finally:
-        drop_cycles()  # scopes know one another
     return ModuleFacts(path, module, is_package, (), (), (problem,))
 
 

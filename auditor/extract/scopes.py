@@ -40,7 +40,6 @@ class Scope:
         self.name = name
         self.qualname = qualname
         self.order = order
-        self.host: Scope = parent.host if kind == "inline" and parent else self
         self.bound: set[str] = set()
         self.reads: set[str] = set()
         self.globals: set[str] = set()
@@ -51,6 +50,11 @@ class Scope:
         self.lambdas = 0
         self.last_offset = 0
         self._places: dict[str, Place] = {}
+
+    @property
+    def host(self) -> Scope:
+        """The scope that becomes a function: this one, or the one around an inline one."""
+        return self.parent.host if self.kind == "inline" and self.parent else self
 
     def place(self, name: str) -> Place:
         """Tell where ``name`` lives when it is used in this scope."""

@@ -306,6 +306,8 @@ class Flow:
         numbers = self._number(used)
         blocks = tuple(self._block(block, used, numbers, place) for block in self.blocks)
         names = {numbers[value]: name for value, name in self.names.items() if value in self._defined}
+        for block in self.blocks:  # those of a loop hold one another, and nobody collects cycles here
+            block.end, block.predecessors = (), []
         return blocks, dict(sorted(names.items()))
 
     def _settle_reads(self) -> None:

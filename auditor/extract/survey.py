@@ -51,6 +51,7 @@ class Survey:
         self._all(module.body)
         self.scope.last_offset = self._end()
         resolve(self.order)
+        self._visit.clear()  # they are methods of this object, and nobody collects cycles here
 
     # ------------------------------------------------------------ words
 

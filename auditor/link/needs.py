@@ -75,6 +75,7 @@ class _Search:
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
         self.reverse = Reverse(linker)
+        self.tracked = _tracked_objects(linker)
         self.modules: set[str] = set()
         self.attributes: set[str] = set()
         self.functions: set[str] = set()
@@ -99,7 +100,7 @@ class _Search:
                 continue
             seen.add(node)
             empty = not self.linker.graph.sets[node]
-            if empty or (through_known and _holds_tracked(self.linker, node)):
+            if empty or (through_known and not self.tracked.isdisjoint(self.linker.graph.sets[node] or ())):
                 todo.extend(source for source, _ in self.reverse.sources(node))
             if empty:
                 todo.extend(self._behind(node))
@@ -148,13 +149,16 @@ def _carriers(linker: Linker) -> Needs:
     program none, for no file can put another object there."""
     if linker.merged:
         return NO_NEEDS
+    sets, tracked = linker.graph.sets, _tracked_objects(linker)
     fields = {
-        name for (_, name), node in linker.fields.items() if not name.startswith("[") and _holds_tracked(linker, node)
+        name
+        for (_, name), node in linker.fields.items()
+        if not name.startswith("[") and not tracked.isdisjoint(sets[node] or ())
     }
     variables = {
         name
         for (module, scope, name), node in linker.variables.items()
-        if _is_seen_outside(linker, module, scope) and _holds_tracked(linker, node)
+        if _is_seen_outside(linker, module, scope) and not tracked.isdisjoint(sets[node] or ())
     }
     classes = {info.facts.name for name, info in linker.hierarchy.classes.items() if linker.tracked(name)}
     return Needs(frozenset(), frozenset(fields | variables), frozenset(), frozenset(classes))
@@ -165,9 +169,11 @@ def _is_seen_outside(linker: Linker, module: str, scope: str) -> bool:
     return not scope or f"{module}.{scope}" in linker.hierarchy.classes
 
 
-def _holds_tracked(linker: Linker, node: Node) -> bool:
-    held = (linker.graph.objects[number] for number in linker.graph.sets[node] or ())
-    return any(isinstance(one, Instance) and linker.tracked(one.cls) for one in held)
+def _tracked_objects(linker: Linker) -> frozenset[int]:
+    """The numbers of the tracked objects."""
+    known = {cls for cls in linker.hierarchy.classes if linker.tracked(cls)}
+    objects = enumerate(linker.graph.objects)
+    return frozenset(number for number, one in objects if isinstance(one, Instance) and one.cls in known)
 
 
 def _unread_bases(linker: Linker) -> set[str]:
