@@ -26,13 +26,14 @@ class Certificate:
     ``read`` are the steps from where the storage, or what was got from it, is used down to where the attribute is read;
     ``wait`` those from the call that acquires the gate down to the call on the counter. In some function both have a
     step. ``armed`` is where the counter is registered on the owner of the gate (its column is -1); None where the wait
-    is on a counter itself.
+    is on a counter itself. ``beside`` are the same steps for other paths, on which the gate is acquired elsewhere.
     """
 
     site: str
     read: tuple[Step, ...]
     wait: tuple[Step, ...]
     armed: Step | None = None
+    beside: tuple[tuple[Step, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,23 @@ class FrameState:
         return frozenset(held)
 
 
+def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
+    """The events, each gate with the calls that acquire the same one elsewhere in the function."""
+    events = tuple(events)
+    chains: dict[Gate, dict[tuple[Place, ...], None]] = {}
+    for gate in (gate for event in events for gate in event.gates):
+        chains.setdefault(_unconditional(gate), {}).update(dict.fromkeys((gate.chain, *gate.beside)))
+    shared = {gate: tuple(found) if len(found) > 1 else () for gate, found in chains.items()}
+    return tuple(
+        Event(event.block, event.index, tuple(replace(one, beside=shared[_unconditional(one)]) for one in event.gates))
+        for event in events
+    )
+
+
+def _unconditional(gate: Gate) -> Gate:
+    return replace(gate, given=(), only=None)
+
+
 CONNECTOR = Path(":connector")
 """Stands for the plugin that loads: which it is, is a matter of configuration."""
 EMPTY = FrameState((), {}, frozenset())
@@ -118,7 +135,7 @@ class HeldGates:
 
     def _solve(self, key: FrameKey) -> FrameState:
         frame = self._graph.frames[key]
-        events = tuple(self._events(key, frame))
+        events = _side_by_side(self._events(key, frame))
         by_block: dict[int, list[Gate]] = {}
         for event in events:
             by_block.setdefault(event.block, []).extend(event.gates)
@@ -267,7 +284,12 @@ class HeldGates:
         for same, holders in found.items():
             owners = _union(gate.owners for _, gate in holders)
             made = replace(
-                same, owners=owners, place=holders[0][1].place, text=holders[0][1].text, chain=holders[0][1].chain
+                same,
+                owners=owners,
+                place=holders[0][1].place,
+                text=holders[0][1].text,
+                chain=holders[0][1].chain,
+                beside=holders[0][1].beside,
             )
             callees = {site.callee for site, _ in holders}
             if len(callees) == len(sites):
@@ -301,7 +323,10 @@ class HeldGates:
             if path is None:
                 return None
             only = (path, only[1])
-        return Gate(gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, (place, *gate.chain))
+        chains = [(place, *chain) for chain in (gate.chain, *gate.beside)]
+        return Gate(
+            gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, chains[0], tuple(chains[1:])
+        )
 
     # ------------------------------------------------------------ branches
 

@@ -7,6 +7,7 @@ read is judged with the values that it has there and the gates that are held the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import NOTHING, Phi, Value
@@ -21,7 +22,7 @@ _DEEPEST = 4
 
 
 class Joins:
-    """Answers for a frame: the gate of the first path, where each path has one or nothing to wait for."""
+    """Answers for a frame: the gate of the first path, with the others beside it, where each has one or needs none."""
 
     def __init__(self, linker: Linker, graph: CallGraph, held: HeldGates, covering: Covering) -> None:
         self._linker = linker
@@ -43,7 +44,7 @@ class Joins:
     ) -> tuple[Gate, str] | None:
         code = self._graph.code(key)
         path, receiver = bound
-        first: tuple[Gate, str] | None = None
+        found: list[tuple[Gate, str]] = []
         for source in sorted({block for phi in phis for block, _ in phi.choices}):
             values = {phi.dst: dict(phi.choices).get(source, NOTHING) for phi in phis}
             if not self._comes_by(key, source, values, bound):
@@ -56,8 +57,11 @@ class Joins:
                 gate = self.gate(key, layer_there, there, depth + 1)
             if gate is None and (there[0] is None or Vacuous(frozenset({there[0]})) not in state):
                 return None
-            first = first or gate
-        return first
+            found += [gate] if gate is not None else []
+        if not found:
+            return None
+        (first, why), chains = found[0], dict.fromkeys(each for one, _ in found for each in (one.chain, *one.beside))
+        return replace(first, beside=tuple(chains) if len(chains) > 1 else ()), why
 
     def _comes_by(self, key: FrameKey, block: int, values: Mapping[Value, Value], bound: Bound) -> bool:
         """Whether the object can be what the receiver is at the end of ``block``."""

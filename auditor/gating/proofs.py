@@ -32,12 +32,14 @@ def _certificates(site: str, outcome: Outcome, armed: Armed) -> Iterator[Certifi
     if gate is not None:
         read = tuple(_step(hop.place) for hop in outcome.hops)
         wait = tuple(map(_step, gate.chain or (gate.place,)))
+        beside = tuple(tuple(map(_step, chain)) for chain in gate.beside)
         for registered in _registrations(gate, armed):
-            yield Certificate(site, read, wait, registered)
+            yield Certificate(site, read, wait, registered, tuple(chain for chain in beside if chain != wait))
 
 
 def _registrations(gate: Gate, armed: Armed) -> Iterable[Step | None]:
-    events = [armed.state(one).registration for one in sorted(gate.owners or (), key=repr)]
+    states = [armed.state(one) for one in sorted(gate.owners or (), key=repr)]
+    events = [one.registration for one in states if one.kind == "armed"]
     return {Step(one.path, one.line, -1, one.function) if one is not None else None for one in events} or {None}
 
 

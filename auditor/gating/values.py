@@ -65,7 +65,8 @@ class Gate:
 
     ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object
     at that path is one of those. ``given`` names the parameters that must not be None for it to happen; ``noop`` that
-    nothing happens. ``chain`` are the calls down to the primitive, outermost first.
+    nothing happens. ``chain`` are the calls down to the primitive, outermost first; ``beside`` those of the same gate
+    on other paths.
     """
 
     owners: frozenset[Instance] | None
@@ -77,6 +78,7 @@ class Gate:
     place: Place = field(default=Place("", 0, 0, ""), compare=False)
     text: str = field(default="", compare=False)
     chain: tuple[Place, ...] = field(default=(), compare=False)
+    beside: tuple[tuple[Place, ...], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

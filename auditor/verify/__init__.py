@@ -3,7 +3,8 @@
 It knows nothing of the solver that found the proof: it asks whether each step of it is there. ``paths`` are the ways
 through one function, ``forms`` the layers; here is what a certificate claims:
 
-1. each step of ``wait`` calls the function of the next, which cannot return without coming by it; the last one waits;
+1. each step of ``wait`` calls the function of the next, which cannot return without coming by it, or by a step of
+   another wait ``beside`` it; the last one waits;
 2. each step of ``read`` calls the function of the next;
 3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait;
 4. the layer waited for covers the layer read;
@@ -50,14 +51,15 @@ class _Program:
         self._facts = facts
         self._words = words
         self._functions: dict[str, Function] = {}
-        self._ways: dict[tuple[Step, Step | None, Point, frozenset[Point]], frozenset[Point]] = {}
+        self._ways: dict[tuple[tuple[Step, ...], Step | None, Point, frozenset[Point]], frozenset[Point]] = {}
 
     def opinion(self, one: Certificate) -> Opinion:
         objections = list(self._missing(one))
         untested: list[str] = []
         if not objections:
-            objections += [*self._broken(one.wait, untested), *self._broken(one.read, untested)]
-            objections += self._avoided(one)
+            objections += [each for wait in _waits(one) for each in self._broken(wait, untested)]
+            objections += self._broken(one.read, untested)
+            objections += [each for wait in _waits(one) for each in self._avoided(one, wait)]
             objections += self._unarmed(one)
         if not objections:
             objections += self._apart(one, untested)
@@ -70,7 +72,7 @@ class _Program:
         return known
 
     def _missing(self, one: Certificate) -> Iterator[str]:
-        for step in (*one.wait, *one.read):
+        for step in (*(step for wait in _waits(one) for step in wait), *one.read):
             if step.function not in self._facts or not self.function(step).points(step):
                 yield f"nothing happens at {step}"
 
@@ -110,25 +112,28 @@ class _Program:
         func = function.defined.get(one.func) if isinstance(one, Call) else one
         return func.name if isinstance(func, Attr | Name | Import) else ""
 
-    def _avoided(self, one: Certificate) -> Iterator[str]:
+    def _avoided(self, one: Certificate, wait: Sequence[Step]) -> Iterator[str]:
         """Functions that are said to wait and can return without."""
-        for above, step in pairwise(one.wait):
-            function = self.function(step)
-            if above.function != step.function and self._reached(step, above, (0, 0), function.returns()):
+        for depth, (above, step) in enumerate(pairwise(wait), 1):
+            function, steps = self.function(step), _beside(one, wait, depth)
+            if above.function != step.function and self._reached(steps, above, (0, 0), function.returns()):
                 yield f"{step.function} can return without coming by {step}"
-        last = one.wait[-1]
+        last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
         if not any(self._called(last, call) in self._words.waits for call in calls):
             yield f"nothing is waited for at {last}"
 
-    def _reached(self, gate: Step, above: Step | None, start: Point, goals: Iterable[Point]) -> frozenset[Point]:
-        """The goals that a way round ``gate`` leads to; its function is called at ``above``."""
-        asked = (gate, above, start, frozenset(goals))
+    def _reached(
+        self, gates: tuple[Step, ...], above: Step | None, start: Point, goals: Iterable[Point]
+    ) -> frozenset[Point]:
+        """The goals that a way round all ``gates`` of a function leads to, which is called at ``above``."""
+        asked = (gates, above, start, frozenset(goals))
         if asked not in self._ways:
-            function = self.function(gate)
-            owners = {text for call in function.calls(gate) for text in self._owners(function, call)}
+            function = self.function(gates[0])
+            owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
             cut = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
-            self._ways[asked] = function.reaches(start, asked[-1], function.alike(function.running(gate)), cut)
+            running = frozenset[Point]().union(*map(function.running, gates))
+            self._ways[asked] = function.reaches(start, asked[-1], function.alike(running), cut)
         return self._ways[asked]
 
     def _given(self, above: Step | None, function: Function) -> frozenset[str]:
@@ -162,7 +167,7 @@ class _Program:
                     untested.append(f"that the decorator waits before it runs {one.read[place + 1].function}")
                     return
                 if step.function == gate.function and step != gate:
-                    if self._before(one, gate, place):
+                    if self._before(one, depth, place):
                         if self._covered(one, depth, place, untested):
                             return
                         why = f"the layer waited for at {gate} is not the one read at {one.read[-1]}"
@@ -177,13 +182,13 @@ class _Program:
         decorators = {name.rpartition(".")[2] for name in self._facts[wrapped[0].function].decorators}
         return self._facts[wrapper[0].function].scope.rpartition(".")[2] in decorators
 
-    def _before(self, one: Certificate, gate: Step, place: int) -> bool:
+    def _before(self, one: Certificate, depth: int, place: int) -> bool:
         """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
         before in the same function, or the return."""
-        step = one.read[place]
+        step, gates = one.read[place], _beside(one, one.wait, depth)
         function = self.function(step)
         above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
-        round_it = self._reached(gate, above, (0, 0), function.points(step))
+        round_it = self._reached(gates, above, (0, 0), function.points(step))
         if not round_it:
             return True
         before = one.read[place - 1] if place else None
@@ -191,14 +196,23 @@ class _Program:
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
-        return not any(self._reached(gate, above, (block, index + 1), goals) for block, index in round_it)
+        return not any(self._reached(gates, above, (block, index + 1), goals) for block, index in round_it)
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
-        last = one.wait[-1]
+        """Whether each of the waits that are acquired in one function is for the layer that is read."""
+        waits = [wait for wait in _waits(one) if wait[depth : depth + 1] and wait[:depth] == one.wait[:depth]]
+        return all(
+            self._covers(one, wait, depth, place, untested)
+            for wait in waits
+            if wait[depth].function == one.wait[depth].function
+        )
+
+    def _covers(self, one: Certificate, wait: Sequence[Step], depth: int, place: int, untested: list[str]) -> bool:
+        last = wait[-1]
         if any(self._called(last, call) in self._words.own for call in self.function(last).calls(last)):
             untested.append(f"that the storage read at {one.read[-1]} is of the layer at hand")
             return True
-        waited = self._carried(one.wait[depth:], self._waited(one.wait[-1]))
+        waited = self._carried(wait[depth:], self._waited(last))
         read = self._carried(one.read[place:], self._read(one.read[-1]))
         if not waited or not read:
             untested.append(f"the layer that is read at {one.read[-1]}")
@@ -262,6 +276,21 @@ class _Program:
     def _is_none(function: Function, value: Value) -> bool:
         one = function.defined.get(value)
         return isinstance(one, Const) and one.value is None
+
+
+def _waits(one: Certificate) -> tuple[tuple[Step, ...], ...]:
+    """The wait and those beside it."""
+    return (one.wait, *one.beside)
+
+
+def _beside(one: Certificate, wait: Sequence[Step], depth: int) -> tuple[Step, ...]:
+    """A step of a wait, and the steps of the other ones in the same function by which it is called in the same way."""
+    found = (
+        each[depth]
+        for each in _waits(one)
+        if len(each) > depth and each[:depth] == tuple(wait[:depth]) and each[depth].function == wait[depth].function
+    )
+    return tuple(dict.fromkeys((wait[depth], *sorted(found))))
 
 
 __all__ = ["Opinion", "verify"]

@@ -14,7 +14,7 @@ from auditor.facts import FunctionFacts
 from auditor.gating import certificates, vocabulary
 from auditor.spec import find_pack
 from auditor.verify import verify
-from tests.unit.gating.programs import judged
+from tests.unit.gating.programs import engine, judged
 from tests.unit.verify.mutants import Facts, at_the_end, one_layer_less, without
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -50,7 +50,12 @@ def proofs(folder: str) -> Proofs:
 
 
 def waits(found: Proofs) -> set[Step]:
-    return {one.wait[-1] for one in found.certificates}
+    return {wait[-1] for one in found.certificates for wait in (one.wait, *one.beside)}
+
+
+def stands_on(one: Certificate, wait: Step) -> bool:
+    """Whether a certificate names a wait: its own, or one beside it."""
+    return any(wait in steps for steps in (one.wait, *one.beside))
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -63,7 +68,7 @@ def test_without_its_wait_a_certificate_falls(folder: str) -> None:
     found = proofs(folder)
     for wait in waits(found):
         told = found.objections(without(found.facts, wait))
-        assert all(why for one, why in told.items() if wait in one.wait), str(wait)
+        assert all(why for one, why in told.items() if stands_on(one, wait)), str(wait)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -71,7 +76,7 @@ def test_of_another_layer_a_certificate_falls(folder: str) -> None:
     found = proofs(folder)
     for wait in waits(found):
         told = verify(found.certificates, one_layer_less(found.facts, wait, 0), found.words)
-        assert all(one.objections or one.untested for one in told if wait in one.certificate.wait), str(wait)
+        assert all(one.objections or one.untested for one in told if stands_on(one.certificate, wait)), str(wait)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -115,3 +120,58 @@ def test_a_false_certificate_is_refused(change: Callable[[Certificate], Certific
     one = next(one for one in found.certificates if one.armed and len(one.wait) > 1 and len(one.read) > 2)
     (opinion,) = verify([change(one)], found.facts, found.words)
     assert any(said in objection for objection in opinion.objections), opinion.objections
+
+
+EITHER = """
+def get_key_buffer(self, layer_id):
+    self.layer_transfer_counter.wait_until(layer_id)
+    return self.k_buffer[layer_id]
+def get_value_buffer(self, layer_id):
+    self.layer_transfer_counter.wait_until(layer_id)
+    return self.v_buffer[layer_id]
+def get_raw_buffer(self, layer_id):
+    return self.k_buffer[layer_id]
+"""
+READER = """
+def serve(layer_id, rows, q, keys):
+    pool = KeyPool(4)
+    Controller(pool)
+    if keys:
+        first = pool.get_key_buffer(layer_id)
+    else:
+        first = pool.get_value_buffer({other})
+    return q @ first @ pool.get_raw_buffer(layer_id)  # here
+"""
+
+
+def either(other: str = "layer_id") -> Proofs:
+    return Proofs({"m": engine(EITHER, READER.format(other=other))})
+
+
+def raw(found: Proofs) -> list[Certificate]:
+    """The certificates of what stands on either of two waits."""
+    return [one for one in found.certificates if one.beside]
+
+
+def test_each_branch_has_a_wait_of_its_own() -> None:
+    found = either()
+    assert raw(found)
+    assert not any(found.objections()[one] for one in raw(found))
+    for wait in waits(found):
+        told = found.objections(without(found.facts, wait))
+        assert all(told[one] for one in raw(found)), str(wait)
+
+
+def test_a_wait_beside_it_for_another_layer_is_none() -> None:
+    found = either()
+    for wait in waits(found):
+        told = found.objections(one_layer_less(found.facts, wait, 0))
+        assert all(told[one] for one in raw(found)), str(wait)
+    assert not raw(either("layer_id + 1"))
+
+
+def test_what_is_said_to_be_a_wait_beside_it_is_looked_at() -> None:
+    found = either()
+    (one, *_) = raw(found)
+    aside = replace(one, wait=one.wait, beside=((one.read[0],),))
+    assert verify([aside], found.facts, found.words)[0].objections
