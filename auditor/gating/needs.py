@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
-from auditor.conditions import FALSE, Conditions, Formula, either
+from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
 from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
@@ -317,7 +317,7 @@ class Needs:
         hop = self._call_hop(key, frame, one, site)
         for handle in returns:
             touches = self._touched(frame, one, site, handle.touches)
-            when = self._passing(handle.when, key, site.block, touches)
+            when = self._coming_up(handle.when, key, (one, site), touches)
             if when == FALSE:
                 continue
             bound = self._bound_here(frame, one, site, arguments, handle.bound)
@@ -338,6 +338,15 @@ class Needs:
         if found == FALSE:
             self._cut(key, self._feasible.against(when, key, block), touches)
         return found
+
+    def _coming_up(
+        self, when: Formula, key: FrameKey, called: tuple[Calling, CallSite], touches: tuple[Touch, ...]
+    ) -> Formula:
+        """The same for a path that comes up from a callee. Where the call does not name it (a protocol, a variable) who
+        else calls it cannot be told: a contradiction with the callers that are known is none with all."""
+        call, site = called
+        by_name = called_name(self._graph.code(key), call) == self._graph.code(site.callee).facts.name
+        return self._passing(when, key, site.block, touches) if by_name else TRUE
 
     def _cut(self, key: FrameKey, why: str, touches: tuple[Touch, ...]) -> None:
         """Remember that a path contradicts itself in a frame, or deeper, on its way from these touches."""
@@ -517,7 +526,7 @@ class Needs:
             hop = self._call_hop(key, frame, call, site)
             for need in needs[:MAX_NEEDS]:
                 touches = self._touched(frame, call, site, need.touches)
-                when = self._passing(need.when, key, site.block, touches)
+                when = self._coming_up(need.when, key, (call, site), touches)
                 if when == FALSE:
                     continue
                 layer = self._layer_here(key, frame, (call, site), arguments, need.layer)
