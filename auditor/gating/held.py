@@ -66,7 +66,7 @@ def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
     events = tuple(events)
     chains: dict[Gate, dict[tuple[Place, ...], None]] = {}
     for gate in (gate for event in events for gate in event.gates):
-        chains.setdefault(_unconditional(gate), {}).update(dict.fromkeys((gate.chain, *gate.beside)))
+        chains.setdefault(_unconditional(gate), {}).update(dict.fromkeys(gate.chains))
     shared = {gate: tuple(found) if len(found) > 1 else () for gate, found in chains.items()}
     return tuple(
         Event(event.block, event.index, tuple(replace(one, beside=shared[_unconditional(one)]) for one in event.gates))
@@ -323,7 +323,7 @@ class HeldGates:
             if path is None:
                 return None
             only = (path, only[1])
-        chains = [(place, *chain) for chain in (gate.chain, *gate.beside)]
+        chains = [(place, *chain) for chain in gate.chains]
         return Gate(
             gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, chains[0], tuple(chains[1:])
         )

@@ -60,7 +60,7 @@ class Joins:
             found += [gate] if gate is not None else []
         if not found:
             return None
-        (first, why), chains = found[0], dict.fromkeys(each for one, _ in found for each in (one.chain, *one.beside))
+        (first, why), chains = found[0], dict.fromkeys(each for one, _ in found for each in one.chains)
         return replace(first, beside=tuple(chains) if len(chains) > 1 else ()), why
 
     def _comes_by(self, key: FrameKey, block: int, values: Mapping[Value, Value], bound: Bound) -> bool:

@@ -80,6 +80,11 @@ class Gate:
     chain: tuple[Place, ...] = field(default=(), compare=False)
     beside: tuple[tuple[Place, ...], ...] = field(default=(), compare=False)
 
+    @property
+    def chains(self) -> tuple[tuple[Place, ...], ...]:
+        """Its own chain and those beside it."""
+        return (self.chain, *self.beside)
+
 
 @dataclass(frozen=True, slots=True)
 class Vacuous:

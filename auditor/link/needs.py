@@ -61,7 +61,7 @@ def needs(linker: Linker, asked: Iterable[Node]) -> Needs:
     """The names that the answers for ``asked`` still depend on."""
     search = _Search(linker)
     search.go(asked)
-    return search.found() | _carriers(linker)
+    return search.found() | _carriers(linker, search.tracked)
 
 
 def unknown_parameters(linker: Linker, asked: Iterable[Node]) -> frozenset[Node]:
@@ -144,12 +144,12 @@ class _Search:
             self.functions.add(name)
 
 
-def _carriers(linker: Linker) -> Needs:
+def _carriers(linker: Linker, tracked: frozenset[int]) -> Needs:
     """Names of fields, variables and functions that hold a tracked object, and of the tracked classes; of a merged
     program none, for no file can put another object there."""
     if linker.merged:
         return NO_NEEDS
-    sets, tracked = linker.graph.sets, _tracked_objects(linker)
+    sets = linker.graph.sets
     fields = {
         name
         for (_, name), node in linker.fields.items()

@@ -200,12 +200,7 @@ class _Program:
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
-        waits = [wait for wait in _waits(one) if wait[depth : depth + 1] and wait[:depth] == one.wait[:depth]]
-        return all(
-            self._covers(one, wait, depth, place, untested)
-            for wait in waits
-            if wait[depth].function == one.wait[depth].function
-        )
+        return all(self._covers(one, wait, depth, place, untested) for wait in _alongside(one, one.wait, depth))
 
     def _covers(self, one: Certificate, wait: Sequence[Step], depth: int, place: int, untested: list[str]) -> bool:
         last = wait[-1]
@@ -283,14 +278,18 @@ def _waits(one: Certificate) -> tuple[tuple[Step, ...], ...]:
     return (one.wait, *one.beside)
 
 
-def _beside(one: Certificate, wait: Sequence[Step], depth: int) -> tuple[Step, ...]:
-    """A step of a wait, and the steps of the other ones in the same function by which it is called in the same way."""
-    found = (
-        each[depth]
+def _alongside(one: Certificate, wait: Sequence[Step], depth: int) -> list[tuple[Step, ...]]:
+    """The waits with a step at this depth in the same function, called in the same way: ``wait`` and others."""
+    return [
+        each
         for each in _waits(one)
         if len(each) > depth and each[:depth] == tuple(wait[:depth]) and each[depth].function == wait[depth].function
-    )
-    return tuple(dict.fromkeys((wait[depth], *sorted(found))))
+    ]
+
+
+def _beside(one: Certificate, wait: Sequence[Step], depth: int) -> tuple[Step, ...]:
+    """A step of a wait, and the steps of those alongside it."""
+    return tuple(dict.fromkeys((wait[depth], *sorted(each[depth] for each in _alongside(one, wait, depth)))))
 
 
 __all__ = ["Opinion", "verify"]
