@@ -51,7 +51,7 @@ learned: $(VENV)/.tests  ## a table of what `rules learn` finds of the packs tha
 	@$(BIN)/python -m tests.learned
 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of audits, cold and warm, beside pyrefly; growth of a synthetic tree
-	$(BIN)/python tests/bench.py $(RELEASE) sglang==0.5.9
+	$(BIN)/python -m tests.bench $(RELEASE) sglang==0.5.9
 
 probe: $(VENV)/.probe  ## audit fixtures/engine, run every claim of the report on a simulated GPU; report and evidence in out/
 	@BIN=$(BIN) sh tests/run_probe.sh

@@ -1,6 +1,6 @@
 """Behind `make bench`: what audits cost, beside what else a user could run. Prints a table, asserts nothing.
 
-python tests/bench.py sglang==0.5.23 sglang==0.5.9 [--peers pyrefly,ty] [--runs 1] [--no-growth]
+    python -m tests.bench sglang==0.5.23 sglang==0.5.9 [--peers pyrefly,ty] [--runs 1] [--no-growth]
 
 Every row is the median of its runs; peers are installed from PyPI into environments below out/, one each.
 """
@@ -18,15 +18,12 @@ import tempfile
 import time
 import venv
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from auditor.source import fetch_release
+from tests.cost import ROOT, Cost, measure
 
-ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "out"
-LIMIT = 1200
-"""Seconds of wall time after which a peer does not finish."""
 PEERS: dict[str, tuple[str, ...]] = {
     "pyrefly": ("pyrefly", "check"),
     "ty": ("ty", "check"),
@@ -36,37 +33,6 @@ PEERS: dict[str, tuple[str, ...]] = {
 """The package and the command with which each looks at a whole tree."""
 GROWTH = (1, 4, 16)
 POOL = "memory_pool.py"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """CPU and wall time in seconds, memory of the largest process in GB; ``exit`` is None after the time limit."""
-
-    cpu: float
-    wall: float
-    peak: float
-    exit: int | None
-
-    def __str__(self) -> str:
-        shown = f"{self.cpu:8.2f} s CPU {self.wall:8.2f} s wall {self.peak:6.2f} GB"
-        return shown if self.exit is not None else f"does not finish within {LIMIT} s"
-
-
-def measure(*command: str | Path, cwd: Path = ROOT, **environment: str) -> Cost:
-    """Run a command to its end; its children count, and whatever it says is dropped."""
-    start = time.monotonic()
-    process = subprocess.Popen(
-        ["timeout", str(LIMIT), *map(str, command)],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    unit = 1 if sys.platform == "darwin" else 1024
-    finished = None if process.returncode == 124 else process.returncode
-    return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss * unit / 1e9, finished)
 
 
 def median(costs: Sequence[Cost]) -> Cost:

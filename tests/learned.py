@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Set
@@ -23,8 +21,8 @@ from typing import NamedTuple
 from auditor.errors import AuditError
 from auditor.source import fetch_release
 from auditor.spec import EngineSpec, find_pack, load_pack, matcher
-from tests.corpus.audits import ROOT
 from tests.corpus.candidates import is_product
+from tests.cost import Cost, measured
 
 RELEASES = (
     *("sglang==0.5.10.post1", "sglang==0.5.23", "vllm==0.33.0", "vllm-ascend==0.23.0", "lmcache==0.5.6"),
@@ -36,11 +34,10 @@ _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?[ \t]*:", re
 
 
 class Learnt(NamedTuple):
-    """How the command ended: the text of the pack ("" if none), CPU seconds, peak memory in MB, what it said."""
+    """How the command ended: the text of the pack ("" if none), what it cost, what it said."""
 
     text: str
-    seconds: float
-    megabytes: float
+    cost: Cost
     said: str
 
 
@@ -71,7 +68,7 @@ def main(wanted: list[str]) -> int:
             print(f"{requirement}: {error}")
             continue
         learnt = learn(requirement)
-        print(f"{requirement}: {learnt.seconds:.0f} CPU s, {learnt.megabytes:.0f} MB", flush=True)
+        print(f"{requirement}: {learnt.cost}", flush=True)
         if not learnt.text:
             print(f"  nothing: {learnt.said}")
             continue
@@ -95,18 +92,10 @@ def learn(requirement: str) -> Learnt:
     """Run the command on a release, without what earlier runs kept, as one process."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "pack.toml")
-        command = [sys.executable, "-m", "auditor", "rules", "learn", "--release", requirement, "-o", str(file)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}
-        options = ["--jobs", "1", "--no-cache", "--quiet"]
-        with subprocess.Popen(
-            [*command, *options], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
-        ) as process:
-            assert process.stderr is not None
-            said = process.stderr.read()
-            _, _, usage = os.wait4(process.pid, 0)
-            process.returncode = 0
+        command = (sys.executable, "-P", "-m", "auditor", "rules", "learn", "--release", requirement, "-o", file)
+        cost, said = measured(*command, "--jobs", "1", "--no-cache", "--quiet", cwd=Path(folder))
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return Learnt(text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000, said.strip())
+    return Learnt(text, cost, said)
 
 
 def parsed(text: str) -> EngineSpec:
