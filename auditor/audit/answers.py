@@ -138,20 +138,24 @@ class _Entry:
 def _written(entry: _Entry) -> bytes:
     asked = entry.questions
     names = {use: sorted(found) for use, found in asked.names.items()}
-    words = [one.decode("latin-1") for one in (*asked.vocabulary.needles, asked.vocabulary.pattern.pattern)]
-    rows = [entry.report.hex(), entry.day, asked.whole, names, words, entry.digests, entry.said]
+    words = asked.vocabulary
+    needles = [one.decode("latin-1") for one in words.needles]
+    patterns = [one.pattern.decode("latin-1") for one in (words.pattern, words.members, words.classes)]
+    rows = [entry.report.hex(), entry.day, asked.whole, names, needles, patterns, entry.digests, entry.said]
     return json.dumps(rows, separators=(",", ":")).encode("ascii")
 
 
 def _read(data: bytes) -> _Entry | None:
     """A trace, or None for what is none: another version's, or an accident."""
     try:
-        report, day, whole, names, words, digests, said = json.loads(data)
-        *needles, pattern = (one.encode("latin-1") for one in words)
+        report, day, whole, names, needles, patterns, digests, said = json.loads(data)
         questions = Questions(
             tuple(map(tuple, whole)),
             {use: frozenset(found) for use, found in names.items()},
-            Vocabulary(tuple(needles), re.compile(pattern)),
+            Vocabulary(
+                tuple(one.encode("latin-1") for one in needles),
+                *(re.compile(one.encode("latin-1")) for one in patterns),
+            ),
         )
         return _Entry(bytes.fromhex(report), day, questions, tuple(digests), tuple(said))
     except (ValueError, TypeError, AttributeError, re.error):

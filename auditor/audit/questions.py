@@ -14,6 +14,8 @@ from hashlib import blake2b
 
 STORED, CALLED, VALUE = "attributes", "functions", "classes"
 """What can be done with a name: put something into it, call it, use it as a value. Named as in ``Needs``."""
+DEFINED = "defined"
+"""And a class can be defined."""
 
 _PATTERNS = {
     STORED: (
@@ -25,7 +27,12 @@ _PATTERNS = {
         rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
         rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
     ),
+    DEFINED: rb"\bclass\s+NAME\b",
 }
+_MEMBER = re.compile(rb"""(?:\.[\s\\]*|["']|\bdef\s+)\Z""")
+"""What stands before a name that belongs to an object."""
+_SPACE = 100
+"""Bytes before a name in which that is looked for."""
 _NEAR = 300
 """Bytes before and after a name that say what is done with it."""
 
@@ -58,15 +65,33 @@ def _around(content: bytes, name: bytes) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What files are chosen by that mention a pool, gate or accessor: ``needles`` of which they hold one, and a pattern
-    of whole identifiers."""
+    """What files are chosen by.
+
+    ``needles``: they hold one; ``pattern``: of whole identifiers; among these ``members`` count as attributes, in
+    strings, and where they are defined, not as variables; ``classes`` where they are defined or used as values. Whoever
+    only names a class in an annotation is read if something leads there.
+    """
 
     needles: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
+    members: re.Pattern[bytes]
+    classes: re.Pattern[bytes]
 
     def in_(self, content: bytes) -> bool:
         """Whether some bytes hold it."""
-        return any(one in content for one in self.needles) and bool(self.pattern.search(content))
+        return any(one in content for one in self.needles) and any(self._counts(content))
+
+    def _counts(self, content: bytes) -> Iterator[bool]:
+        asked: set[bytes] = set()
+        for found in self.pattern.finditer(content):
+            name = found[0]
+            if self.members.fullmatch(name):
+                yield _MEMBER.search(content, max(0, found.start() - _SPACE), found.start()) is not None
+            elif not self.classes.fullmatch(name):
+                yield True
+            elif name not in asked:
+                asked.add(name)
+                yield any(does(name.decode(), use, content) for use in (DEFINED, VALUE))
 
 
 @dataclass(frozen=True, slots=True)

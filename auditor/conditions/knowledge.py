@@ -38,6 +38,7 @@ class Knowledge:
             if one.when and not one.scope and not one.classes
         ]
         self._local = [one for one in spec.implications if one.scope or one.classes]
+        self._of_functions: dict[str, Term] = {}
 
     def meant(self, subject: str, value: str) -> tuple[str, str]:
         """The subject and the value that a test of ``subject`` is really about."""
@@ -54,8 +55,10 @@ class Knowledge:
 
     def of_function(self, function: str) -> Term:
         """What holds where ``function`` runs."""
-        found = (one for one in self._local if any(fnmatchcase(function, pattern) for pattern in one.scope))
-        return _unconditional(found)
+        if function not in self._of_functions:
+            found = (one for one in self._local if any(fnmatchcase(function, pattern) for pattern in one.scope))
+            self._of_functions[function] = _unconditional(found)
+        return self._of_functions[function]
 
     def of_class(self, cls: str) -> Term:
         """What holds where an object of ``cls`` exists."""

@@ -58,12 +58,15 @@ _Defining: TypeAlias = (
 ) | (Enter | Yield | Await | Opaque)
 
 
+_NO_VALUE = (Bind, SetAttr, SetItem, Exit, Delete)
+
+
 def _defining(function: FunctionFacts) -> list[tuple[int, int, _Defining]]:
     return [
         (number, index, instruction)
         for number, block in enumerate(function.blocks)
         for index, instruction in enumerate(block.instructions)
-        if not isinstance(instruction, Bind | SetAttr | SetItem | Exit | Delete)
+        if not isinstance(instruction, _NO_VALUE)
     ]
 
 

@@ -185,7 +185,10 @@ class Needs:
             if uncalled:
                 self._cut(key, uncalled, need.touches)
                 continue
-            verdict, why = self._verdict(need)
+            if not self._graph.callers.get(key) and self._uncalled.only_from(key, self._host_side):
+                verdict, why = "exempt", "transfer-side"
+            else:
+                verdict, why = self._verdict(need)
             for touch in need.touches:
                 self._record(touch, Outcome(verdict, why, None, need, need.hops))
 

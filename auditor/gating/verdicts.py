@@ -200,7 +200,7 @@ class _Sites:
                     name = called_name(code, one)
                     if self._needs.is_accessor(name) and isinstance(code.defined.get(one.func), Attr | Call):
                         yield block, one, name
-                if isinstance(one, Call | Item):
+                if isinstance(one, (Call, Item)):
                     for name in self._direct_at.get((code.path, one.at.line, one.at.column), ()):
                         yield block, one, name
                 elif isinstance(one, Attr) and self._read_at(code.path, one):

@@ -65,6 +65,20 @@ def seed_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
 
 
 @lru_cache(maxsize=64)
+def member_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
+    """Compile the pattern of the identifiers among them that are accessors or buffers alone: members of an object."""
+    groups = (*spec.accessors, *spec.buffers)
+    others = seeds(spec) | _patterns(*_asked_pools(spec), *spec.transfers, *spec.parameters)
+    return re.compile(_identifiers(_patterns(*groups) - others).encode("latin-1"))
+
+
+@lru_cache(maxsize=64)
+def class_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
+    """Compile the pattern of the identifiers among them that are classes of pools."""
+    return re.compile(_identifiers(_patterns(*_asked_pools(spec))).encode("latin-1"))
+
+
+@lru_cache(maxsize=64)
 def needles(spec: EngineSpec) -> tuple[bytes, ...]:
     """List byte strings of which every identifier that ``seed_pattern`` finds holds at least one.
 
@@ -76,7 +90,11 @@ def needles(spec: EngineSpec) -> tuple[bytes, ...]:
 
 def _seed_patterns(spec: EngineSpec) -> frozenset[str]:
     groups = (*spec.accessors, *spec.buffers, *_asked_pools(spec), *spec.transfers, *spec.parameters)
-    return seeds(spec).union(*(group.patterns for group in groups))
+    return seeds(spec) | _patterns(*groups)
+
+
+def _patterns(*groups: Names) -> frozenset[str]:
+    return frozenset(pattern for group in groups for pattern in group.patterns)
 
 
 def _asked_pools(spec: EngineSpec) -> tuple[Names, ...]:
