@@ -53,6 +53,7 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             *(linker, reader.candidates(), reader.supply),
             *(matcher(spec.accessors), matcher(spec.buffers)),
             others=frozenset({spec.graphs.replay}) - {""},
+            waits=frozenset({spec.connectors.wait}) - {""},
         )
         phase(f"read and linked {reader.parsed:,} files, the facts of {facts_of.kept:,} of them from the cache")
         judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)

@@ -16,6 +16,7 @@ from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     EAGER,
     REPLAY,
+    SKIPPED,
     UNRELATED_ARGUMENT,
     Buffer,
     Gate,
@@ -34,6 +35,7 @@ __all__ = [
     "EAGER",
     "ORDER",
     "REPLAY",
+    "SKIPPED",
     "UNRELATED_ARGUMENT",
     "Armed",
     "BindingVerdict",

@@ -4,6 +4,8 @@ orders the read only if the plugin waits; the reads behind such gates are judged
 A wait that does nothing is right where nothing is in flight: the plugin loads nothing, or loads between passes (its
 offer says so; that requests are held back until then is an assumption of the pack), or is done when its load returns
 (an assumption about something that the load calls).
+
+A wait that does something is skipped by the replay of a captured graph, unless the plugin asks to be left out of them.
 """
 
 from __future__ import annotations
@@ -11,17 +13,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.facts import NOTHING, Build, Call, Const, Return
+from auditor.facts import NOTHING, Build, Call, Const, Instruction, Op, Return, Value
 from auditor.gating.held import CONNECTOR, HeldGates, is_empty
 from auditor.gating.needs import Needs
 from auditor.gating.symbols import OWN
 from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
-from auditor.link import Linker
+from auditor.link import Code, Instance, Linker
 from auditor.spec import EngineSpec
 
 
 class Connectors:
-    """Judges the plugins; ``run`` adds what their waits mean to the outcomes of the reads behind them."""
+    """Judges the plugins; ``run`` adds what their waits mean to the outcomes of the reads behind them.
+
+    ``awaited``: the objects of these reads; ``waits``: what nobody may skip, the waits that have something to wait for.
+    """
 
     def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, needs: Needs) -> None:
         self._linker = linker
@@ -29,6 +34,8 @@ class Connectors:
         self._spec = spec.connectors
         self._held = held
         self._needs = needs
+        self.awaited: tuple[Instance, ...] = ()
+        self.waits: tuple[FrameKey, ...] = ()
 
     def run(self) -> None:
         if not self._spec.wait:
@@ -38,12 +45,20 @@ class Connectors:
             for touch, outcomes in self._needs.outcomes.items()
             if (gated := next((one for one in outcomes if _is_plugins(one.gate)), None)) is not None
         }
+        waits: dict[FrameKey, None] = {}
         for cls in sorted(self._classes()):
             wait = self._method(cls, self._spec.wait)
-            if wait is not None and not self._waits(wait, frozenset()):
-                why = self._excuse(cls, wait)
-                for touch, gated in behind.items():
-                    self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
+            if wait is None:
+                continue
+            if self._waits(wait, frozenset()):
+                if not (self._asks_to_be_left_out(cls) or self._loads_between_passes(cls)):
+                    waits[wait] = None
+                continue
+            why = self._excuse(cls, wait)
+            for touch, gated in behind.items():
+                self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
+        self.awaited = tuple(dict.fromkeys(touch.object for touch in behind))
+        self.waits = tuple(waits)
 
     # ------------------------------------------------------------ the plugins
 
@@ -82,25 +97,44 @@ class Connectors:
 
     def _loads_in_pass(self, cls: str) -> bool:
         """Whether some offer is (more than nothing, False): what is loaded is then loaded during the pass."""
-        offer = self._method(cls, self._spec.offer)
-        frames = self._graph.below((offer,)) if offer is not None else ()
-        return any(self._is_in_pass(key) for key in frames if self._graph.code(key).facts.name == self._spec.offer)
+        return False in self._offered(cls)
 
-    def _is_in_pass(self, key: FrameKey) -> bool:
-        code = self._graph.code(key)
-        for block in code.facts.blocks:
-            made = code.defined.get(block.end.value) if isinstance(block.end, Return) else None
-            if (
-                isinstance(made, Build)
-                and made.kind == "tuple"
-                and len(made.elements) == 2
-                and NOTHING not in made.elements
-            ):
-                count, between = (code.defined.get(one) for one in made.elements)
-                nothing = isinstance(count, Const) and not count.value
-                if isinstance(between, Const) and between.value is False and not nothing:
-                    return True
-        return False
+    def _loads_between_passes(self, cls: str) -> bool:
+        """Whether every offer is (more than nothing, True)."""
+        return set(self._offered(cls)) == {True}
+
+    def _offered(self, cls: str) -> Iterator[bool | None]:
+        """Of each offer of more than nothing, whether it is for between passes; None where that is not constant."""
+        offer = self._method(cls, self._spec.offer)
+        for key in self._graph.below((offer,)) if offer is not None else ():
+            code = self._graph.code(key)
+            if code.facts.name != self._spec.offer:
+                continue
+            for block in code.facts.blocks:
+                made = code.defined.get(block.end.value) if isinstance(block.end, Return) else None
+                if (
+                    isinstance(made, Build)
+                    and made.kind == "tuple"
+                    and len(made.elements) == 2
+                    and NOTHING not in made.elements
+                ):
+                    count, between = (code.defined.get(one) for one in made.elements)
+                    if isinstance(count, Const) and not count.value:
+                        continue
+                    if isinstance(between, Const):
+                        yield bool(between.value)
+                    else:
+                        yield True if _is_any(code, between, made.elements[0]) else None
+
+    def _asks_to_be_left_out(self, cls: str) -> bool:
+        """Whether a plugin answers something else than no when it is asked whether graphs have to leave it out."""
+        asked = self._method(cls, self._spec.uncaptured) if self._spec.uncaptured else None
+        if asked is None:
+            return False
+        code = self._graph.code(asked)
+        ends = [block.end for block in code.facts.blocks]
+        answers = [code.defined.get(end.value) for end in ends if isinstance(end, Return)]
+        return not all(isinstance(one, Const) and not one.value for one in answers)
 
     # ------------------------------------------------------------ what it means for a read
 
@@ -115,6 +149,14 @@ class Connectors:
             buffer, OWN, place, "reads", (touch,), hops=hops, near=(Near("noop", gate, ""),), culprit=-len(hops)
         )
         return Outcome("ungated", "", None, need, hops)
+
+
+def _is_any(code: Code, test: Instruction | None, count: Value) -> bool:
+    """Whether a value is ``count > 0``."""
+    if not (isinstance(test, Op) and test.operator == ">" and test.operands[0] == count):
+        return False
+    zero = code.defined.get(test.operands[1])
+    return isinstance(zero, Const) and zero.value == 0
 
 
 def _is_plugins(gate: Gate | None) -> bool:

@@ -2,7 +2,8 @@
 recorded code made do not happen: what was gated when Python ran it must be gated again, for all layers, before that.
 
 Each replay call is followed to its callers until a gate is held, the pack says that no load can be in flight, or an
-entry point is reached. A wait on the way may be for some classes of an object only (``if self.is_full: wait()``): it
+entry point is reached. With connectors, who replays has nothing to wait for: a connector's wait is for the layer at
+hand, and is skipped. A wait on the way may be for some classes of an object only (``if self.is_full: wait()``): it
 counts for the paths that call a method of such an object by the same attribute.
 """
 
@@ -16,11 +17,12 @@ from auditor.facts import At, Value
 from auditor.gating.armed import Armed
 from auditor.gating.borrowed import lent
 from auditor.gating.captures import Capture, Graphs, ReplayCall
+from auditor.gating.connectors import Connectors
 from auditor.gating.covering import covering_all
-from auditor.gating.held import HeldGates, calling, receiver_path
+from auditor.gating.held import CONNECTOR, HeldGates, calling, receiver_path
 from auditor.gating.needs import Needs
-from auditor.gating.symbols import EVERY
-from auditor.gating.values import REPLAY, Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.symbols import EVERY, OWN
+from auditor.gating.values import REPLAY, SKIPPED, Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
 from auditor.link import Code, Instance, Linker
 from auditor.spec import EngineSpec
 
@@ -45,13 +47,21 @@ class Replays:
     """Judges every replay call; ``run`` adds what it finds to the outcomes of the recorded reads."""
 
     def __init__(
-        self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, armed: Armed, needs: Needs
+        self,
+        linker: Linker,
+        graph: CallGraph,
+        spec: EngineSpec,
+        held: HeldGates,
+        armed: Armed,
+        needs: Needs,
+        connectors: Connectors,
     ) -> None:
         self._linker = linker
         self._graph = graph
         self._held = held
         self._armed = armed
         self._needs = needs
+        self._connectors = connectors if spec.connectors.wait else None
         self._name = spec.graphs.replay
         self._graphs = Graphs(linker, graph, spec)
         self._lent: dict[str, tuple[tuple[FrameKey, int, int, At], ...]] = {}
@@ -74,6 +84,8 @@ class Replays:
         frames = self._certainly_below(one.called)
         codes = [self._graph.code(key) for key in frames]
         if one.forwards or any(map(self._graphs.runs_network, codes)):
+            if self._connectors is not None:
+                return dict.fromkeys(self._connectors.awaited, ())
             pools = (pool for pool in self._armed.loaded if pool.owner is None)
             return {pool: () for pool in pools if self._armed.state(pool).kind == "armed"}
         found: dict[Instance, list[Touch]] = {}
@@ -114,6 +126,9 @@ class Replays:
         """What is held for ``pool`` on each way to a replay."""
         recorder = self._graph.code(capture.frame).name.rpartition(".")[2]
         last = Hop(call.frame, call.place, f"replays what {recorder} recorded")
+        if self._connectors is not None:
+            yield from (self._skipped(wait, last, pool) for wait in self._connectors.waits)
+            return
         todo = [_Way(call.frame, (call.block, call.position), (last,))]
         seen: set[tuple[FrameKey, tuple[int, int], str]] = set()
         while todo:
@@ -136,6 +151,16 @@ class Replays:
             todo.extend(above)
             if not above:
                 yield self._uncovered(need)
+
+    def _skipped(self, wait: FrameKey, last: Hop, pool: Instance) -> Outcome:
+        """A replay does not make the wait of a connector, which it should have made."""
+        code = self._graph.code(wait)
+        place = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+        hops = (Hop(wait, place, "is not called: a replay runs no Python"), last)
+        gate = Gate(None, CONNECTOR, OWN, place=place, text=code.facts.name, chain=(place,))
+        near = (Near(SKIPPED, gate, ""),)
+        need = Need(Buffer(pool, STORAGE), EVERY, last.place, REPLAY, (), "medium", hops, near, culprit=-len(hops))
+        return Outcome("ungated", "", None, need, hops, mode=REPLAY)
 
     def _above(self, way: _Way) -> Iterator[_Way]:
         """Where the way goes on: at the callers; of a function that is only lent to an attribute, where it is lent."""

@@ -33,6 +33,8 @@ EAGER = "eager"
 
 UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
+SKIPPED = "skipped"
+"""Why a gate did not do that Python makes and a replay does not."""
 
 
 Bound: TypeAlias = tuple[Path | None, Instance | None]
@@ -171,7 +173,7 @@ class Touch:
 @dataclass(frozen=True, slots=True)
 class Near:
     """A gate that was there and did not do: ``why`` is dead, order, layer, branch, aside, after, argument,
-    ``UNRELATED_ARGUMENT``, noop, unrelated, guard."""
+    ``UNRELATED_ARGUMENT``, ``SKIPPED``, noop, unrelated, guard."""
 
     why: str
     gate: Gate

@@ -28,12 +28,14 @@ def link_on_demand(
     is_accessor: Callable[[str], object],
     is_storage: Callable[[str], object],
     others: Collection[str] = (),
+    waits: Collection[str] = (),
 ) -> None:
     """Link ``first`` and whatever the answers for accessor calls turn out to depend on, who calls the methods that read
     storage, and the functions that storage is passed to. ``others``: methods of any class whose receivers are asked
-    about as well.
+    about as well; ``waits``: methods that wait.
 
     Receivers of reads of storage itself are too many to be followed to other files; they get what annotations say.
+    Those of which that is nothing are followed where somebody waits for what is read.
     """
     asked, settled = NO_NEEDS, False
     consumers: list[tuple[Code, Name | Import]] = []
@@ -43,6 +45,8 @@ def link_on_demand(
         linker.graph.solve()
         assume(linker)
         asked_about = receivers(linker, is_accessor) + method_receivers(linker, others)
+        if settled:
+            asked_about += awaited_receivers(linker, is_storage, waits)
         wanted = needs(linker, asked_about) | callers_of(readers(linker, is_storage))
         wanted |= modules_of(linker, consumers)
         modules = list(supply(wanted - asked))
@@ -60,7 +64,8 @@ def link_on_demand(
             assume_by_method(linker, unpassed_receivers(linker, is_accessor))
             assume(linker)
             consumers = list(passed_to(linker, lambda name: is_accessor(name) or is_storage(name)))
-            wanted = needs(linker, receivers(linker, is_accessor)) | modules_of(linker, consumers)
+            asked_about = receivers(linker, is_accessor) + awaited_receivers(linker, is_storage, waits)
+            wanted = needs(linker, asked_about) | modules_of(linker, consumers)
             modules = list(supply(wanted - asked))
             asked |= wanted
     linker.graph.settle()
@@ -142,6 +147,22 @@ def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> li
         for frame in linker.frames.values()
         for one in frame.code.defined.values()
         if isinstance(one, Attr) and is_storage(one.name)
+    ]
+
+
+def awaited_receivers(linker: Linker, is_storage: Callable[[str], object], waits: Collection[str]) -> list[Node]:
+    """The receivers that nothing is known of where storage is read by who waits, or by a function that it calls."""
+    waiting = [frame.code for frame in linker.frames.values() if any(name in waits for _, name in frame.code.called)]
+    near = {code.facts.name for code in waiting}
+    for code in waiting:
+        calls = (code.defined.get(one.func) for one in code.defined.values() if isinstance(one, Call))
+        near.update(one.name for one in calls if isinstance(one, (Name, Import, Attr)) and one.name)
+    return [
+        node
+        for frame in linker.frames.values()
+        if frame.code.facts.name in near
+        for one in frame.code.defined.values()
+        if isinstance(one, Attr) and is_storage(one.name) and not linker.graph.sets[node := frame.node(one.base)]
     ]
 
 

@@ -127,6 +127,6 @@ def _spec(reader: Reader, document: Mapping[str, object]) -> EngineSpec:
         implications=reader.rows(document, IMPLICATIONS),
         uses=reader.one(document, USES, Uses((), (), (), (), (), "")),
         graphs=reader.one(document, GRAPHS, Graphs((), "", (), "")),
-        connectors=reader.one(document, CONNECTORS, Connectors((), "", "", "", (), (), "")),
+        connectors=reader.one(document, CONNECTORS, Connectors((), "", "", "", (), (), "", "")),
         parameters=reader.rows(document, PARAMETERS),
     )

@@ -146,7 +146,7 @@ class Connectors:
     between passes, nothing is in flight during one.
 
     ``absent`` are functions and methods that are false where no connector loads; ``idle`` names that are None in a pass
-    without requests."""
+    without requests; ``uncaptured`` a method that is true of connectors whose waits no device graph may skip."""
 
     roots: tuple[str, ...]
     wait: str
@@ -154,6 +154,7 @@ class Connectors:
     offer: str
     absent: tuple[str, ...]
     idle: tuple[str, ...]
+    uncaptured: str
     why: str
 
 

@@ -299,6 +299,12 @@ CONNECTORS = Table(
             "absent", listing(IDENTIFIER, may_be_empty=True), "Functions: false where no connector loads.", default=()
         ),
         Field("idle", listing(IDENTIFIER, may_be_empty=True), "Names: None in a pass without requests.", default=()),
+        Field(
+            "uncaptured",
+            IDENTIFIER,
+            "The method by which a plugin asks that no captured graph holds the reads that it waits for.",
+            default="",
+        ),
         WHY,
     ),
     many=False,

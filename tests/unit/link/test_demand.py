@@ -11,7 +11,7 @@ from tests.unit.link.programs import facts, link, probe, short
 POOL = "class KPool:\n    def get_k(self): return 1\n"
 
 
-def asked(*sources: str) -> list[Needs]:
+def asked(*sources: str, waits: frozenset[str] = frozenset()) -> list[Needs]:
     """What a supplier without files is asked for."""
     seen: list[Needs] = []
     modules = [facts(f"m{number}", text) for number, text in enumerate(sources)]
@@ -21,7 +21,8 @@ def asked(*sources: str) -> list[Needs]:
         seen.append(wanted)
         return ()
 
-    link_on_demand(linker, modules, supply, lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer"))
+    names = (lambda name: name.startswith("get_"), lambda name: name.endswith("_buffer"))
+    link_on_demand(linker, modules, supply, *names, waits=waits)
     return seen
 
 
@@ -48,6 +49,19 @@ def test_no_variable_of_a_function_though_one_inside_it_reads_it() -> None:
 
 def test_the_classes_of_pools_always() -> None:
     assert "KPool" in asked(POOL + "KPool().get_k()")[0].classes
+
+
+READ = "class Pass: pass\nnow = Pass()\ndef context(name):\n    return now.layers[name].k_buffer\n"
+WAIT = "def run(name):\n    plugin().wait_for(name)\n    return context(name)\n"
+
+
+def test_who_makes_the_storage_that_somebody_waits_for() -> None:
+    assert any("layers" in one.attributes for one in asked(POOL + READ + WAIT, waits=frozenset({"wait_for"})))
+
+
+def test_of_storage_that_nobody_waits_for_nothing() -> None:
+    for waits in (frozenset[str](), frozenset({"wait_for_others"})):
+        assert not any("layers" in one.attributes for one in asked(POOL + READ + WAIT, waits=waits))
 
 
 def test_nothing_twice() -> None:

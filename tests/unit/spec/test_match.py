@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from auditor.spec import Connectors, Graphs, Names, load_pack, matches, needles, seed_pattern, seeds
 
 CONNECTED = load_pack(Path(__file__).parent / "example.toml")
-PACK = replace(CONNECTED, connectors=Connectors((), "", "", "", (), (), ""), parameters=())
+PACK = replace(CONNECTED, connectors=Connectors((), "", "", "", (), (), "", ""), parameters=())
 GROUPS = (Names(("get_*_buffer", "take?"), "first"), Names(("get_*", "[ab]_pool", "*Pool"), "second"))
 
 LETTERS = "ab_1é"
