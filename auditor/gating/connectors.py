@@ -10,7 +10,7 @@ A wait that does something is skipped by the replay of a captured graph, unless 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.facts import NOTHING, Build, Call, Const, Instruction, Op, Return, Value
@@ -25,7 +25,8 @@ from auditor.spec import EngineSpec
 class Connectors:
     """Judges the plugins; ``run`` adds what their waits mean to the outcomes of the reads behind them.
 
-    ``awaited``: the objects of these reads; ``waits``: what nobody may skip, the waits that have something to wait for.
+    ``awaited``: the objects of these reads; ``waits``: what nobody may skip, the waits that have something to wait for,
+    each with the method at fault if a graph does: its own, or the root's where plugins cannot ask to be left out.
     """
 
     def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, needs: Needs) -> None:
@@ -35,7 +36,7 @@ class Connectors:
         self._held = held
         self._needs = needs
         self.awaited: tuple[Instance, ...] = ()
-        self.waits: tuple[FrameKey, ...] = ()
+        self.waits: Mapping[FrameKey, FrameKey] = {}
 
     def run(self) -> None:
         if not self._spec.wait:
@@ -45,20 +46,20 @@ class Connectors:
             for touch, outcomes in self._needs.outcomes.items()
             if (gated := next((one for one in outcomes if _is_plugins(one.gate)), None)) is not None
         }
-        waits: dict[FrameKey, None] = {}
+        waits: dict[FrameKey, FrameKey] = {}
         for cls in sorted(self._classes()):
             wait = self._method(cls, self._spec.wait)
             if wait is None:
                 continue
             if self._waits(wait, frozenset()):
                 if not (self._asks_to_be_left_out(cls) or self._loads_between_passes(cls)):
-                    waits[wait] = None
+                    waits[wait] = self._root_that_does_not_ask(cls) or wait
                 continue
             why = self._excuse(cls, wait)
             for touch, gated in behind.items():
                 self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
         self.awaited = tuple(dict.fromkeys(touch.object for touch in behind))
-        self.waits = tuple(waits)
+        self.waits = waits
 
     # ------------------------------------------------------------ the plugins
 
@@ -135,6 +136,13 @@ class Connectors:
         ends = [block.end for block in code.facts.blocks]
         answers = [code.defined.get(end.value) for end in ends if isinstance(end, Return)]
         return not all(isinstance(one, Const) and not one.value for one in answers)
+
+    def _root_that_does_not_ask(self, cls: str) -> FrameKey | None:
+        """The wait of the root of a plugin, if the root has no method by which its plugins could ask to be left out."""
+        for base in self._linker.hierarchy.mro(cls)[1:]:
+            if base.rpartition(".")[2] in self._spec.roots and self._spec.uncaptured:
+                return None if self._method(base, self._spec.uncaptured) else self._method(base, self._spec.wait)
+        return None
 
     # ------------------------------------------------------------ what it means for a read
 

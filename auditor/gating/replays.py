@@ -127,7 +127,8 @@ class Replays:
         recorder = self._graph.code(capture.frame).name.rpartition(".")[2]
         last = Hop(call.frame, call.place, f"replays what {recorder} recorded")
         if self._connectors is not None:
-            yield from (self._skipped(wait, last, pool) for wait in self._connectors.waits)
+            for wait, fault in self._connectors.waits.items():
+                yield self._skipped(wait, fault, last, pool)
             return
         todo = [_Way(call.frame, (call.block, call.position), (last,))]
         seen: set[tuple[FrameKey, tuple[int, int], str]] = set()
@@ -152,15 +153,20 @@ class Replays:
             if not above:
                 yield self._uncovered(need)
 
-    def _skipped(self, wait: FrameKey, last: Hop, pool: Instance) -> Outcome:
-        """A replay does not make the wait of a connector, which it should have made."""
-        code = self._graph.code(wait)
-        place = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
-        hops = (Hop(wait, place, "is not called: a replay runs no Python"), last)
-        gate = Gate(None, CONNECTOR, OWN, place=place, text=code.facts.name, chain=(place,))
+    def _skipped(self, wait: FrameKey, fault: FrameKey, last: Hop, pool: Instance) -> Outcome:
+        """A replay does not make the wait of a connector; ``fault``: the method that should keep it from that."""
+        place = self._place_of(wait)
+        hops: tuple[Hop, ...] = (Hop(wait, place, "is not called: a replay runs no Python"), last)
+        if fault != wait:
+            hops = (Hop(fault, self._place_of(fault), "has no hook to keep the reads behind it out of graphs"), *hops)
+        gate = Gate(None, CONNECTOR, OWN, place=place, text=place.function.rpartition(".")[2], chain=(place,))
         near = (Near(SKIPPED, gate, ""),)
         need = Need(Buffer(pool, STORAGE), EVERY, last.place, REPLAY, (), "medium", hops, near, culprit=-len(hops))
         return Outcome("ungated", "", None, need, hops, mode=REPLAY)
+
+    def _place_of(self, key: FrameKey) -> Place:
+        code = self._graph.code(key)
+        return Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
 
     def _above(self, way: _Way) -> Iterator[_Way]:
         """Where the way goes on: at the callers; of a function that is only lent to an attribute, where it is lent."""

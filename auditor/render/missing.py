@@ -18,6 +18,8 @@ LOADER_CHECKS = frozenset(
 """Checks of the other side of the gate."""
 OVERRIDE = "override-drops-gate"
 """The check that tells of both sides."""
+EVERYTHING = "*"
+"""The name of all storage of a pool, in findings about replays."""
 
 _NO_EDGE = LOADER_CHECKS.union(
     SUPPRESSION_CHECKS, {PROOF_LOST, "false-annotation", "unresolved-receiver", "redundant-gate", "pack-gap"}
@@ -34,5 +36,7 @@ def missing_edge(finding: ReportedFinding) -> list[str]:
     if finding.check in _NO_EDGE or about_loader(finding):
         return []
     where = f"`{clean(finding.function)}`" if finding.function else place(finding.path, finding.line)
+    if finding.buffer == EVERYTHING:
+        return [f"{where} must be ordered after the load of every layer, or not be skipped"]
     buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
     return [f"{where} must be ordered after the load{buffer}"]

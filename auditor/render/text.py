@@ -11,7 +11,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import about_loader, missing_edge
+from auditor.render.missing import EVERYTHING, about_loader, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.scales import CONFIDENCES, SEVERITIES
@@ -73,7 +73,8 @@ def _severity(page: Page, severity: str) -> Callable[[str], str]:
 
 
 def _label(finding: ReportedFinding) -> str:
-    buffer = f" reads `{clean(finding.buffer)}`" if finding.buffer and not about_loader(finding) else ""
+    named = finding.buffer not in ("", EVERYTHING) and not about_loader(finding)
+    buffer = f" reads `{clean(finding.buffer)}`" if named else ""
     return f"{short(finding.method)}{buffer}" if finding.method else buffer.strip()
 
 
