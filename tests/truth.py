@@ -183,7 +183,9 @@ def _place(case: Json) -> Place:
         methods = frozenset(name for name in names if re.fullmatch(r"_?[a-z0-9]+(_[a-z0-9]+)+", name))
         return Place(files, classes, methods, frozenset(_located(text)))
     names = frozenset(_NAME.findall(case.get("class", "")))
-    named = "" if "(absent" in case.get("method", "") else case.get("method", "")  # nothing is told at what is not there
+    named = case.get("method", "")
+    if "(absent" in named:  # nothing can be told at what is not there
+        named = ""
     methods = frozenset(name for name in _NAME.findall(named) if "_" in name or name == "execute")
     classes = frozenset(name for name in names if name[0].isupper())
     return Place(frozenset(_FILE.findall(case["file"])), classes, methods, frozenset())
