@@ -14,8 +14,8 @@ from hashlib import blake2b
 
 STORED, CALLED, VALUE = "attributes", "functions", "classes"
 """What can be done with a name: put something into it, call it, use it as a value. Named as in ``Needs``."""
-DEFINED = "defined"
-"""And a class can be defined."""
+DEFINED, HELD = "defined", "held"
+"""And a class can be defined, and declared as what a field holds."""
 
 _PATTERNS = {
     STORED: (
@@ -28,6 +28,7 @@ _PATTERNS = {
         rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
     ),
     DEFINED: rb"\bclass\s+NAME\b",
+    HELD: rb"(?m)^[ \t]*(?:self\.)?\w+[ \t]*:[^\n]*\bNAME\b[^\n]*(?<!,)$",
 }
 _MEMBER = re.compile(rb"""(?:\.[\s\\]*|["']|\bdef\s+)\Z""")
 """What stands before a name that belongs to an object."""
@@ -68,8 +69,8 @@ class Vocabulary:
     """What files are chosen by.
 
     ``needles``: they hold one; ``pattern``: of whole identifiers; among these ``members`` count as attributes, in
-    strings, and where they are defined, not as variables; ``classes`` where they are defined or used as values. Whoever
-    only names a class in an annotation is read if something leads there.
+    strings, and where they are defined, not as variables; ``classes`` where they are defined, used as values, or what a
+    field is declared to hold. Whoever only names a class as that of a parameter is read if something leads there.
     """
 
     needles: tuple[bytes, ...]
@@ -91,7 +92,7 @@ class Vocabulary:
                 yield True
             elif name not in asked:
                 asked.add(name)
-                yield any(does(name.decode(), use, content) for use in (DEFINED, VALUE))
+                yield any(does(name.decode(), use, content) for use in (DEFINED, VALUE, HELD))
 
 
 @dataclass(frozen=True, slots=True)

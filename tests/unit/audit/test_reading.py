@@ -36,6 +36,9 @@ PACK = replace(EXAMPLE, connectors=replace(EXAMPLE.connectors, wait=""))
         "POOLS = {'plain': BlockPool}",
         "kind = BlockPool",
         "isinstance(pool, BlockPool)",
+        "@dataclass\nclass Batch:\n    pool: BlockPool = None\n",
+        "@dataclass\nclass Batch:\n    pool: Optional['BlockPool']\n",
+        "def f(self, pool):\n    self.pool: BlockPool = pool\n",
     ],
 )
 def test_a_word_counts_for_what_it_is_used_as(tmp_path: Path, text: str) -> None:
@@ -49,6 +52,7 @@ def test_a_word_counts_for_what_it_is_used_as(tmp_path: Path, text: str) -> None
         "x = get_k_buffer(0)",
         "from kernels import get_k_buffer",
         "def f(pool: BlockPool) -> BlockPool: return pool",
+        "def f(\n    pool: Optional[BlockPool] = None,\n    size: int = 1,\n): return pool",
         "pool.xget_k_buffer(0)",
         "# the BlockPool waits",
         "",
