@@ -140,7 +140,7 @@ def _written(entry: _Entry) -> bytes:
     names = {use: sorted(found) for use, found in asked.names.items()}
     words = asked.vocabulary
     needles = [one.decode("latin-1") for one in words.needles]
-    patterns = [one.pattern.decode("latin-1") for one in (words.pattern, words.members, words.classes)]
+    patterns = [one.pattern.decode("latin-1") for one in (words.pattern, words.members)]
     rows = [entry.report.hex(), entry.day, asked.whole, names, needles, patterns, entry.digests, entry.said]
     return json.dumps(rows, separators=(",", ":")).encode("ascii")
 

@@ -14,8 +14,6 @@ from hashlib import blake2b
 
 STORED, CALLED, VALUE = "attributes", "functions", "classes"
 """What can be done with a name: put something into it, call it, use it as a value. Named as in ``Needs``."""
-DEFINED, HELD = "defined", "held"
-"""And a class can be defined, and declared as what a field holds."""
 
 _PATTERNS = {
     STORED: (
@@ -27,8 +25,6 @@ _PATTERNS = {
         rb"""(?<!class )\bNAME\s*\(|=\s*\(?\s*NAME\b|\breturn\s+NAME\b|\belse\s+NAME\b|["'\w]\s*:\s*NAME\s*[,}]"""
         rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
     ),
-    DEFINED: rb"\bclass\s+NAME\b",
-    HELD: rb"(?m)^[ \t]*(?:self\.)?\w+[ \t]*:[^\n]*\bNAME\b[^\n]*(?<!,)$",
 }
 _MEMBER = re.compile(rb"""(?:\.[\s\\]*|["']|\bdef\s+)\Z""")
 """What stands before a name that belongs to an object."""
@@ -66,33 +62,23 @@ def _around(content: bytes, name: bytes) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What files are chosen by.
-
-    ``needles``: they hold one; ``pattern``: of whole identifiers; among these ``members`` count as attributes, in
-    strings, and where they are defined, not as variables; ``classes`` where they are defined, used as values, or what a
-    field is declared to hold. Whoever only names a class as that of a parameter is read if something leads there.
-    """
+    """What files are chosen by: ``needles`` of which they hold one, and a pattern of whole identifiers; those of them that
+    are ``members`` count as attributes, in strings, and where they are defined, not as variables."""
 
     needles: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
     members: re.Pattern[bytes]
-    classes: re.Pattern[bytes]
 
     def in_(self, content: bytes) -> bool:
         """Whether some bytes hold it."""
-        return any(one in content for one in self.needles) and any(self._counts(content))
+        return any(one in content for one in self.needles) and any(
+            not self.members.fullmatch(found[0]) or _is_member(content, found.start())
+            for found in self.pattern.finditer(content)
+        )
 
-    def _counts(self, content: bytes) -> Iterator[bool]:
-        asked: set[bytes] = set()
-        for found in self.pattern.finditer(content):
-            name = found[0]
-            if self.members.fullmatch(name):
-                yield _MEMBER.search(content, max(0, found.start() - _SPACE), found.start()) is not None
-            elif not self.classes.fullmatch(name):
-                yield True
-            elif name not in asked:
-                asked.add(name)
-                yield any(does(name.decode(), use, content) for use in (DEFINED, VALUE, HELD))
+
+def _is_member(content: bytes, start: int) -> bool:
+    return _MEMBER.search(content, max(0, start - _SPACE), start) is not None
 
 
 @dataclass(frozen=True, slots=True)

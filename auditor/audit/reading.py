@@ -12,7 +12,7 @@ from auditor.extract import Source
 from auditor.facts import ModuleFacts
 from auditor.link import NO_NEEDS, Needs
 from auditor.source import SourceTree
-from auditor.spec import EngineSpec, class_pattern, member_pattern, needles, seed_pattern
+from auditor.spec import EngineSpec, member_pattern, needles, seed_pattern
 from auditor.triage import ReportedProblem, Suppression, read_suppressions
 
 MARK = "bufgate"
@@ -138,4 +138,4 @@ def _vocabulary(spec: EngineSpec) -> Vocabulary:
     """What candidates are found by: the names of the pack, without those that are one common word."""
     telling = [replace(group, patterns=tuple(one for one in group.patterns if "_" in one)) for group in spec.buffers]
     shown = replace(spec, buffers=tuple(group for group in telling if group.patterns))
-    return Vocabulary(needles(shown), seed_pattern(shown), member_pattern(shown), class_pattern(shown))
+    return Vocabulary(needles(shown), seed_pattern(shown), member_pattern(shown))

@@ -17,7 +17,7 @@ from auditor.spec.load import (
     pack_text,
     parse_pack,
 )
-from auditor.spec.match import Matcher, class_pattern, matcher, matches, member_pattern, needles, seed_pattern, seeds
+from auditor.spec.match import Matcher, matcher, matches, member_pattern, needles, seed_pattern, seeds
 from auditor.spec.model import (
     Arming,
     Assumption,
@@ -79,7 +79,6 @@ __all__ = [
     "UnknownPack",
     "Uses",
     "built_in_packs",
-    "class_pattern",
     "data",
     "did_you_mean",
     "find_pack",

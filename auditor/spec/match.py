@@ -73,12 +73,6 @@ def member_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
 
 
 @lru_cache(maxsize=64)
-def class_pattern(spec: EngineSpec) -> re.Pattern[bytes]:
-    """Compile the pattern of the identifiers among them that are classes of pools."""
-    return re.compile(_identifiers(_patterns(*_asked_pools(spec))).encode("latin-1"))
-
-
-@lru_cache(maxsize=64)
 def needles(spec: EngineSpec) -> tuple[bytes, ...]:
     """List byte strings of which every identifier that ``seed_pattern`` finds holds at least one.
 
