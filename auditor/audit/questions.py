@@ -62,8 +62,8 @@ def _around(content: bytes, name: bytes) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What files are chosen by: ``needles`` of which they hold one, and a pattern of whole identifiers; those of them that
-    are ``members`` count as attributes, in strings, and where they are defined, not as variables."""
+    """What files are chosen by: ``needles`` of which they hold one, and a pattern of whole identifiers; those of them
+    that are ``members`` count as attributes, in strings, and where they are defined, not as variables."""
 
     needles: tuple[bytes, ...]
     pattern: re.Pattern[bytes]
