@@ -109,7 +109,7 @@ def _survey(tree: cst.Module, words: Words, lines: Lines) -> Survey:
 @contextmanager
 def _trusted() -> Iterator[None]:
     """Make nodes without validating each: that is for trees made by hand (see the remark in ``CSTNode.__post_init__``),
-    and a third of the time of parsing."""
+    and takes much of the time of parsing."""
     validating = cst.CSTNode.__post_init__
     setattr(cst.CSTNode, "__post_init__", lambda node: None)  # noqa: B010 - mypy knows no assignment to a method
     try:

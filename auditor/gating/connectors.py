@@ -17,7 +17,7 @@ from auditor.facts import NOTHING, Build, Call, Const, Instruction, Op, Return, 
 from auditor.gating.held import CONNECTOR, HeldGates, is_empty
 from auditor.gating.needs import Needs
 from auditor.gating.symbols import OWN
-from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Touch, defined_at
 from auditor.link import Code, Instance, Linker
 from auditor.spec import EngineSpec
 
@@ -25,8 +25,9 @@ from auditor.spec import EngineSpec
 class Connectors:
     """Judges the plugins; ``run`` adds what their waits mean to the outcomes of the reads behind them.
 
-    ``awaited``: the objects of these reads; ``waits``: what nobody may skip, the waits that have something to wait for,
-    each with the method at fault if a graph does: its own, or the root's where plugins cannot ask to be left out.
+    ``awaited``: the objects of these reads; ``at_fault``: the waits that nobody may skip, for they have something to
+    wait for, each with the method at fault if a graph does: its own, or the root's where plugins cannot ask to be left
+    out.
     """
 
     def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, needs: Needs) -> None:
@@ -36,7 +37,7 @@ class Connectors:
         self._held = held
         self._needs = needs
         self.awaited: tuple[Instance, ...] = ()
-        self.waits: Mapping[FrameKey, FrameKey] = {}
+        self.at_fault: Mapping[FrameKey, FrameKey] = {}
 
     def run(self) -> None:
         if not self._spec.wait:
@@ -46,20 +47,20 @@ class Connectors:
             for touch, outcomes in self._needs.outcomes.items()
             if (gated := next((one for one in outcomes if _is_plugins(one.gate)), None)) is not None
         }
-        waits: dict[FrameKey, FrameKey] = {}
+        at_fault: dict[FrameKey, FrameKey] = {}
         for cls in sorted(self._classes()):
             wait = self._method(cls, self._spec.wait)
             if wait is None:
                 continue
             if self._waits(wait, frozenset()):
                 if not (self._asks_to_be_left_out(cls) or self._loads_between_passes(cls)):
-                    waits[wait] = self._root_that_does_not_ask(cls) or wait
+                    at_fault[wait] = self._root_that_does_not_ask(cls) or wait
                 continue
             why = self._excuse(cls, wait)
             for touch, gated in behind.items():
                 self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
         self.awaited = tuple(dict.fromkeys(touch.object for touch in behind))
-        self.waits = waits
+        self.at_fault = at_fault
 
     # ------------------------------------------------------------ the plugins
 
@@ -148,7 +149,7 @@ class Connectors:
 
     def _noop(self, wait: FrameKey, touch: Touch, gated: Outcome) -> Outcome:
         code = self._graph.code(wait)
-        place = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+        place = defined_at(code)
         gate = Gate(None, CONNECTOR, OWN, noop=True, place=place, text=self._spec.wait, chain=(place,))
         last = gated.hops or ()
         hops = (Hop(wait, place, "returns at once: what the plugin has started to load may be on its way"), *last)

@@ -180,15 +180,14 @@ class Needs:
     def _needs_at_entry(self, key: FrameKey) -> None:
         """Nothing is held at an entry point, nor above a function that no wait is above: what is still needed here is
         not gated."""
+        needs = self._summaries[key].needs
         uncalled = self._uncalled.why(key)
-        for need in self._summaries[key].needs:
+        loads = bool(needs) and self._uncalled.only_from(key, self._host_side)
+        for need in needs:
             if uncalled:
                 self._cut(key, uncalled, need.touches)
                 continue
-            if not self._graph.callers.get(key) and self._uncalled.only_from(key, self._host_side):
-                verdict, why = "exempt", "transfer-side"
-            else:
-                verdict, why = self._verdict(need)
+            verdict, why = ("exempt", "transfer-side") if loads else self._verdict(need)
             for touch in need.touches:
                 self._record(touch, Outcome(verdict, why, None, need, need.hops))
 

@@ -22,7 +22,7 @@ from auditor.gating.covering import covering_all
 from auditor.gating.held import CONNECTOR, HeldGates, calling, receiver_path
 from auditor.gating.needs import Needs
 from auditor.gating.symbols import EVERY, OWN
-from auditor.gating.values import REPLAY, SKIPPED, Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch
+from auditor.gating.values import REPLAY, SKIPPED, Buffer, Gate, Hop, Near, Need, Outcome, Place, Touch, defined_at
 from auditor.link import Code, Instance, Linker
 from auditor.spec import EngineSpec
 
@@ -127,7 +127,7 @@ class Replays:
         recorder = self._graph.code(capture.frame).name.rpartition(".")[2]
         last = Hop(call.frame, call.place, f"replays what {recorder} recorded")
         if self._connectors is not None:
-            for wait, fault in self._connectors.waits.items():
+            for wait, fault in self._connectors.at_fault.items():
                 yield self._skipped(wait, fault, last, pool)
             return
         todo = [_Way(call.frame, (call.block, call.position), (last,))]
@@ -155,18 +155,15 @@ class Replays:
 
     def _skipped(self, wait: FrameKey, fault: FrameKey, last: Hop, pool: Instance) -> Outcome:
         """A replay does not make the wait of a connector; ``fault``: the method that should keep it from that."""
-        place = self._place_of(wait)
+        place = defined_at(self._graph.code(wait))
         hops: tuple[Hop, ...] = (Hop(wait, place, "is not called: a replay runs no Python"), last)
         if fault != wait:
-            hops = (Hop(fault, self._place_of(fault), "has no hook to keep the reads behind it out of graphs"), *hops)
+            above = defined_at(self._graph.code(fault))
+            hops = (Hop(fault, above, "has no hook to keep the reads behind it out of graphs"), *hops)
         gate = Gate(None, CONNECTOR, OWN, place=place, text=place.function.rpartition(".")[2], chain=(place,))
         near = (Near(SKIPPED, gate, ""),)
         need = Need(Buffer(pool, STORAGE), EVERY, last.place, REPLAY, (), "medium", hops, near, culprit=-len(hops))
         return Outcome("ungated", "", None, need, hops, mode=REPLAY)
-
-    def _place_of(self, key: FrameKey) -> Place:
-        code = self._graph.code(key)
-        return Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
 
     def _above(self, way: _Way) -> Iterator[_Way]:
         """Where the way goes on: at the callers; of a function that is only lent to an attribute, where it is lent."""

@@ -50,7 +50,7 @@ from auditor.gating.uses import (
     is_number,
     users,
 )
-from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, Place, put_into
+from auditor.gating.values import ANYWHERE, ESCAPES, PACKS, Buffer, Handle, Held, defined_at, put_into
 from auditor.link import ClassObject, Code, Instance, Linker
 from auditor.scales import CONFIDENCES
 from auditor.spec import EngineSpec
@@ -374,7 +374,7 @@ class Tracer:
         """The uses of a parameter, whatever storage it is."""
         code = self._graph.code(callee)
         parameters = (one.dst for one in code.defined.values() if isinstance(one, Param) and one.name == name)
-        nowhere = Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
+        nowhere = defined_at(code)
         some = Handle(Buffer(Instance("?", "", 0, 0), name), EVERY, True, nowhere, ())
         return self.trace(callee, next(parameters, NOTHING), some)
 

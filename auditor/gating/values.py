@@ -10,7 +10,7 @@ from typing import TypeAlias
 from auditor.callgraph import FrameKey
 from auditor.conditions import TRUE, Formula
 from auditor.gating.symbols import Layer, Path
-from auditor.link import Instance
+from auditor.link import Code, Instance
 
 ESCAPES = "keeps it"
 """The use of a handle that is stored where this analysis does not follow it."""
@@ -59,6 +59,11 @@ class Place:
     line: int
     column: int
     function: str
+
+
+def defined_at(code: Code) -> Place:
+    """Where a function is defined."""
+    return Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,8 @@ def storage_receivers(linker: Linker, is_storage: Callable[[str], object]) -> li
 
 def awaited_receivers(linker: Linker, is_storage: Callable[[str], object], waits: Collection[str]) -> list[Node]:
     """The receivers that nothing is known of where storage is read by who waits, or by a function that it calls."""
+    if not waits:
+        return []
     waiting = [frame.code for frame in linker.frames.values() if any(name in waits for _, name in frame.code.called)]
     near = {code.facts.name for code in waiting}
     for code in waiting:
