@@ -12,13 +12,15 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from auditor.audit.stores import is_stored
+
 STORED, CALLED, VALUE = "attributes", "functions", "classes"
 """What can be done with a name: put something into it, call it, use it as a value. Named as in ``Needs``."""
 
 _PATTERNS = {
     STORED: (
-        rb"""(?m)\bNAME\b\s*(?::[^=\n]*)?=(?!=)|["']NAME["']|\bdef\s+NAME\b"""
-        rb"""|^[ \t]*\w[\w., \t]*\bNAME\s*,[^()\n]*=|^[ \t]*NAME\s*:"""
+        rb"""["']NAME["']|\bdef\s+NAME\b|\bglobal\b[^\n]*\bNAME\b|\b(NAME)\b\s*(?::[^=\n]*)?=(?!=)"""
+        rb"""|^[ \t]*\w[\w., \t]*\b(NAME)\s*,[^()\n]*=|^[ \t]*(NAME)\s*:"""
     ),
     CALLED: rb"""(?<!def )\bNAME\s*\(|\bpartial\(\s*[\w.]*\bNAME\b|["']NAME["']""",
     VALUE: (
@@ -26,6 +28,7 @@ _PATTERNS = {
         rb"""|\bclass\s+\w+\([^)]*\bNAME\b|[(,]\s*NAME\s*[,)]\s*(?!->)"""
     ),
 }
+"""What shows each use; a group marks a name that is bound there, perhaps to a variable of a function."""
 _MEMBER = re.compile(rb"""(?:\.[\s\\]*|["']|\bdef\s+)\Z""")
 """What stands before a name that belongs to an object."""
 _SPACE = 100
@@ -36,28 +39,33 @@ _NEAR = 300
 
 def does(name: str, use: str, content: bytes) -> bool:
     """Whether a file puts a name to a use."""
-    return _pattern(use, name).search(b"\n".join(_around(content, name.encode()))) is not None
+    pattern = _pattern(use, name)
+    return any(
+        found.lastindex is None or is_stored(content, found.start(found.lastindex))
+        for start, end in _around(content, name.encode())
+        for found in pattern.finditer(content, start, end)
+    )
 
 
 @functools.cache
 def _pattern(use: str, name: str) -> re.Pattern[bytes]:
-    return re.compile(_PATTERNS[use].replace(b"NAME", re.escape(name.encode())))
+    return re.compile(_PATTERNS[use].replace(b"NAME", re.escape(name.encode())), re.MULTILINE)
 
 
-def _around(content: bytes, name: bytes) -> Iterator[bytes]:
-    """The whole lines near each mention of ``name``; where they overlap, as one."""
+def _around(content: bytes, name: bytes) -> Iterator[tuple[int, int]]:
+    """Where the whole lines near each mention of ``name`` start and end; where they overlap, as one."""
     start = end = 0
     at = content.find(name)
     while at >= 0:
         begin = content.rfind(b"\n", 0, max(0, at - _NEAR)) + 1
         if begin > end:
-            yield content[start:end]
+            yield start, end
             start = begin
         end = content.find(b"\n", at + len(name) + _NEAR)
         if end < 0:
             break
         at = content.find(name, at + 1)
-    yield content[start:] if end < 0 else content[start:end]
+    yield start, len(content) if end < 0 else end
 
 
 @dataclass(frozen=True, slots=True)

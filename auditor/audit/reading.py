@@ -18,7 +18,7 @@ from auditor.triage import ReportedProblem, Suppression, read_suppressions
 MARK = "bufgate"
 """The word that every suppression holds."""
 
-COMMON = 40
+COMMON = 20
 """A name that more files than this put something into says nothing: it is not followed."""
 
 

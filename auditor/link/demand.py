@@ -13,7 +13,7 @@ from auditor.link.annotations import assume, assume_by_method, assume_declared, 
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
-from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, unknown_parameters
+from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, tracked_objects, unknown_parameters
 from auditor.link.program import Code, Frame
 from auditor.link.tested import wanted_by_tests
 
@@ -38,7 +38,7 @@ def link_on_demand(
     Those of which that is nothing are followed where somebody waits for what is read.
     """
     asked, settled = NO_NEEDS, False
-    consumers: list[tuple[Code, Name | Import]] = []
+    consumers: list[tuple[Code, Value]] = []
     modules = list(first)
     while modules:
         linker.add(modules)
@@ -47,7 +47,7 @@ def link_on_demand(
         asked_about = receivers(linker, is_accessor) + method_receivers(linker, others)
         if settled:
             asked_about += awaited_receivers(linker, is_storage, waits)
-        wanted = needs(linker, asked_about) | callers_of(readers(linker, is_storage))
+        wanted = needs(linker, asked_about) | callers_of(readers(linker, is_storage) | asking(linker, is_accessor))
         wanted |= modules_of(linker, consumers)
         modules = list(supply(wanted - asked))
         asked |= wanted
@@ -97,17 +97,43 @@ def readers(linker: Linker, is_storage: Callable[[str], object]) -> frozenset[st
     return frozenset(found)
 
 
-def passed_to(linker: Linker, gives_storage: Callable[[str], object]) -> Iterator[tuple[Code, Name | Import]]:
-    """The functions that storage is passed to as it was got, as their callers name them."""
+def asking(linker: Linker, is_accessor: Callable[[str], object]) -> frozenset[str]:
+    """The names of functions that call an accessor on what is known to be a tracked object: what leads to them decides
+    whether that happens. A name that is one common word is left out here as well."""
+    sets, tracked = linker.graph.sets, tracked_objects(linker)
+    return frozenset(
+        frame.code.facts.name
+        for frame, base, _ in _called(linker, is_accessor)
+        if "_" in frame.code.facts.name.strip("_") and not tracked.isdisjoint(sets[frame.node(base)] or ())
+    )
+
+
+def passed_to(linker: Linker, gives_storage: Callable[[str], object]) -> Iterator[tuple[Code, Value]]:
+    """The functions, known by a name, that storage is passed to as it was got."""
     for code in {frame.code: None for frame in linker.frames.values()}:
         for one in code.defined.values():
-            func = code.defined.get(one.func) if isinstance(one, Call) else None
             if (
                 isinstance(one, Call)
-                and isinstance(func, Name | Import)
                 and any(_is_part(code, argument.value, gives_storage) for argument in one.arguments)
+                and _named(linker, code, one.func)
             ):
-                yield code, func
+                yield code, one.func
+
+
+def _named(linker: Linker, code: Code, value: Value) -> str:
+    """The qualified name of what a name means, or an attribute of a module or class; "" for all else."""
+    match code.defined.get(value):
+        case Import(module=module, name=name):
+            return linker.scopes.member(module, name) if name else module
+        case Name(name=name):
+            around = (
+                code.facts.scope.rpartition(".")[0] if code.is_method else code.facts.scope
+            )  # a class hides no names
+            return linker.scopes.dotted(code.module, around, name)
+        case Attr(base=base, name=name):
+            owner = _named(linker, code, base)
+            return owner and linker.scopes.member(owner, name)
+    return ""
 
 
 def _is_part(code: Code, value: Value, gives_storage: Callable[[str], object]) -> bool:
@@ -128,12 +154,11 @@ def _is_part(code: Code, value: Value, gives_storage: Callable[[str], object]) -
                 return False
 
 
-def modules_of(linker: Linker, functions: Iterable[tuple[Code, Name | Import]]) -> Needs:
+def modules_of(linker: Linker, functions: Iterable[tuple[Code, Value]]) -> Needs:
     """The modules that define these functions, or pass their names on."""
     found: set[str] = set()
-    for code, one in functions:
-        around = code.facts.scope.rpartition(".")[0] if code.is_method else code.facts.scope  # a class hides no names
-        module = one.module if isinstance(one, Import) else linker.scopes.dotted(code.module, around, one.name)
+    for code, function in functions:
+        module = _named(linker, code, function)
         while module and not linker.scopes.in_tree(module):
             module = module.rpartition(".")[0]
         found.add(module)

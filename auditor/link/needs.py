@@ -75,7 +75,7 @@ class _Search:
     def __init__(self, linker: Linker) -> None:
         self.linker = linker
         self.reverse = Reverse(linker)
-        self.tracked = _tracked_objects(linker)
+        self.tracked = tracked_objects(linker)
         self.modules: set[str] = set()
         self.attributes: set[str] = set()
         self.functions: set[str] = set()
@@ -84,7 +84,7 @@ class _Search:
 
     def found(self) -> Needs:
         return Needs(
-            frozenset(self.modules | _unread_bases(self.linker)),
+            frozenset(self.modules | _unread_bases(self.linker, self.tracked)),
             frozenset(self.attributes),
             frozenset(self.functions),
             frozenset(self.classes),
@@ -169,22 +169,45 @@ def _is_seen_outside(linker: Linker, module: str, scope: str) -> bool:
     return not scope or f"{module}.{scope}" in linker.hierarchy.classes
 
 
-def _tracked_objects(linker: Linker) -> frozenset[int]:
+def tracked_objects(linker: Linker) -> frozenset[int]:
     """The numbers of the tracked objects."""
     known = {cls for cls in linker.hierarchy.classes if linker.tracked(cls)}
     objects = enumerate(linker.graph.objects)
     return frozenset(number for number, one in objects if isinstance(one, Instance) and one.cls in known)
 
 
-def _unread_bases(linker: Linker) -> set[str]:
+def _unread_bases(linker: Linker, tracked: frozenset[int]) -> set[str]:
+    """The modules that the bases of some classes come from, where they were not read: of those whose methods handle a
+    tracked object, and of all that bear the name of a class that was read, since such a module only passes it on."""
+    classes = linker.hierarchy.classes
+    known = {name.rpartition(".")[2] for name in classes}
+    handling = _handling(linker, tracked)
     found: set[str] = set()
-    for info in linker.hierarchy.classes.values():
+    for name, info in classes.items():
         for base in info.bases:
-            if base not in linker.hierarchy.classes:
-                module = base.rpartition(".")[0]
-                while module:
-                    if linker.scopes.in_tree(module) and module not in linker.scopes.modules:
-                        found.add(module)
-                        break
-                    module = module.rpartition(".")[0]
+            if base not in classes and (name in handling or base.rpartition(".")[2] in known):
+                found |= _unread(linker, base)
     return found
+
+
+def _handling(linker: Linker, tracked: frozenset[int]) -> set[str]:
+    """The classes whose methods hold a tracked object, in a value or an attribute, and their bases."""
+    sets = linker.graph.sets
+    found = {name for name in linker.hierarchy.classes if linker.tracked(name)}
+    for frame in linker.frames.values():
+        code = frame.code
+        if (
+            code.owner
+            and code.owner not in found
+            and any(not tracked.isdisjoint(sets[frame.node(value)] or ()) for value in code.defined)
+        ):
+            found.add(code.owner)
+    return {base for name in found for base in linker.hierarchy.mro(name)}
+
+
+def _unread(linker: Linker, name: str) -> set[str]:
+    """The module of the tree that a dotted name leads to, unless it was read."""
+    module = name.rpartition(".")[0]
+    while module and not linker.scopes.in_tree(module):
+        module = module.rpartition(".")[0]
+    return {module} - {""} - linker.scopes.modules.keys()

@@ -101,7 +101,7 @@ class Scopes:
             scope = scope.rpartition(".")[0]
         if found is None:
             return name
-        return self._member(found, rest) if rest else found
+        return self.member(found, rest) if rest else found
 
     def meaning(self, module: str, scope: str, name: str, seen: frozenset[tuple[str, str]] = frozenset()) -> str | None:
         """The qualified name that ``scope`` of ``module`` itself gives ``name``, star imports included."""
@@ -126,8 +126,8 @@ class Scopes:
             return one.module
         return self.meaning(one.module, "", one.name, seen) or f"{one.module}.{one.name}"
 
-    def _member(self, owner: str, rest: str) -> str:
-        """``rest`` looked up in ``owner``, which may be a package whose member is a re-export."""
+    def member(self, owner: str, rest: str) -> str:
+        """The qualified name of ``rest`` (dotted) of ``owner``, which may be a package whose member is a re-export."""
         for part in rest.split("."):
             inside = self.meaning(owner, "", part) if owner in self.modules else None
             owner = inside or f"{owner}.{part}"

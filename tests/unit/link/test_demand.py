@@ -11,11 +11,12 @@ from tests.unit.link.programs import facts, link, probe, short
 POOL = "class KPool:\n    def get_k(self): return 1\n"
 
 
-def asked(*sources: str, waits: frozenset[str] = frozenset()) -> list[Needs]:
-    """What a supplier without files is asked for."""
+def asked(*sources: str, waits: frozenset[str] = frozenset(), unread: tuple[str, ...] = ()) -> list[Needs]:
+    """What a supplier without files is asked for; ``unread`` are modules of the tree that it could give."""
     seen: list[Needs] = []
     modules = [facts(f"m{number}", text) for number, text in enumerate(sources)]
-    linker = Linker({one.module: one.path for one in modules}, lambda cls, _: cls.endswith("Pool"))
+    existing = {one.module: one.path for one in modules} | {name: f"{name}.py" for name in unread}
+    linker = Linker(existing, lambda cls, _: cls.endswith("Pool"))
 
     def supply(wanted: Needs) -> tuple[()]:
         seen.append(wanted)
@@ -45,6 +46,62 @@ def test_a_variable_that_other_files_can_set() -> None:
 def test_no_variable_of_a_function_though_one_inside_it_reads_it() -> None:
     source = "def outer():\n    chosen = KPool()\n    def inner():\n        return chosen.get_k()\n    return inner\nouter()()"
     assert "chosen" not in asked(POOL + source)[0].attributes
+
+
+def test_the_callers_of_a_function_that_asks_a_pool_it_knows() -> None:
+    source = (
+        POOL + "pool = KPool()\ndef make_arguments():\n    return pool.get_k()\ndef run():\n    return pool.get_k()\n"
+    )
+    wanted = asked(source)[0].functions
+    assert "make_arguments" in wanted
+    assert "run" not in wanted  # one common word: who calls it cannot be told by name
+
+
+def test_no_callers_of_who_asks_something_else() -> None:
+    source = POOL + "pool = KPool()\nother = object()\ndef make_arguments():\n    return other.get_k(), pool.size()\n"
+    assert "make_arguments" not in asked(source)[0].functions
+
+
+def modules_asked(*sources: str, unread: tuple[str, ...]) -> set[str]:
+    return {name for one in asked(*sources, unread=unread) for name in one.modules}
+
+
+def test_the_base_of_a_class_that_handles_a_pool() -> None:
+    source = (
+        POOL
+        + "from base import Base\nclass User(Base):\n    def run_it(self):\n        pool = KPool()\n        return pool.get_k()\n"
+    )
+    assert modules_asked(source, unread=("base",)) == {"base"}
+
+
+def test_the_base_of_a_pool_and_of_its_bases() -> None:
+    source = "from base import Base\nclass Middle(Base): pass\nclass MyPool(Middle):\n    def get_k(self): return 1\nMyPool().get_k()"
+    assert modules_asked(source, unread=("base",)) == {"base"}
+
+
+def test_no_base_of_a_class_that_handles_none() -> None:
+    source = POOL + "from base import Base\nclass Layer(Base):\n    def run_it(self): return 1\nKPool().get_k()"
+    assert modules_asked(source, unread=("base",)) == set()
+
+
+def test_a_module_that_passes_on_a_class_that_was_read() -> None:
+    layer = POOL + "from package import Base\nclass Layer(Base):\n    def run_it(self): return 1\nKPool().get_k()"
+    assert modules_asked(layer, "class Base: pass", unread=("package",)) == {"package"}
+
+
+def test_the_sources_of_functions_that_storage_is_passed_to() -> None:
+    one = "from kernels import put, ops\nimport library.tools as tools\n"
+    uses = "def f():\n    pool = KPool()\n    put(pool.k_buffer)\n    ops.Copy.run(pool.k_buffer[0])\n    tools.sizes(pool.k_buffer)\nf()"
+    unread = ("kernels", "kernels.ops", "library", "library.tools")
+    assert modules_asked(POOL + one + uses, unread=unread) == {"kernels", "kernels.ops", "library.tools"}
+
+
+def test_no_sources_of_what_has_no_name_or_gets_no_storage() -> None:
+    one = "from kernels import put, ops\n"
+    uses = (
+        "def f(run):\n    pool = KPool()\n    run(pool.k_buffer)\n    run.it(pool.k_buffer)\n    put(pool.size)\nf(len)"
+    )
+    assert modules_asked(POOL + one + uses, unread=("kernels", "kernels.ops")) == set()
 
 
 def test_the_classes_of_pools_always() -> None:
