@@ -116,8 +116,9 @@ class Answers:
 def _says(questions: Questions, asked: frozenset[str], content: bytes, role: str) -> str:
     """What a file says that has changed."""
     mentioned = mentions(content, asked)
+    chosen = role == PRODUCT and questions.vocabulary.in_(content)
     return role + questions.answer(
-        content, mentioned, lambda name, use: does(name, use, content), product=role == PRODUCT
+        mentioned, lambda name, use: does(name, use, content), product=role == PRODUCT, chosen=chosen
     )
 
 

@@ -106,13 +106,13 @@ class Questions:
         return frozenset().union(*self.whole, *self.names.values())
 
     def answer(
-        self, content: bytes, mentioned: Collection[str], does: Callable[[str, str], bool], *, product: bool
+        self, mentioned: Collection[str], does: Callable[[str, str], bool], *, product: bool, chosen: bool
     ) -> str:
         """What a file says: a digest. ``mentioned`` are the identifiers among those asked for that it holds, ``does``
-        tells whether it puts a name to a use."""
+        tells whether it puts a name to a use, ``chosen`` whether it holds the vocabulary."""
         said = [" ".join(group) for group in self.whole if all(name in mentioned for name in group)]
         if product:
-            said += ["vocabulary"] * self.vocabulary.in_(content)
+            said += ["vocabulary"] * chosen
             for name in sorted(mentioned):
                 said += [f"{use} {name}" for use in self.names if name in self.names[use] and does(name, use)]
         return blake2b("\n".join(said).encode(), digest_size=8).hexdigest()

@@ -98,7 +98,7 @@ def _said(tree: SourceTree, reader: Reader, questions: Questions, read: frozense
         if content is not None:
             product = tree.role(path) == "product"
             does = lambda name, use, path=path: reader.does(name, use, path)  # noqa: E731
-            answer = questions.answer(content, mentioned[path], does, product=product)
+            answer = questions.answer(mentioned[path], does, product=product, chosen=False)  # else it were read
             said[path] = (PRODUCT if product else OTHER) + answer
     return said
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from auditor.callgraph.decorated import handed_back
@@ -124,7 +125,10 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
 
 def _ordered(found: Collection[T]) -> Iterable[T]:
     """In an order that does not depend on hashes; most sets have at most one element."""
-    return sorted(found, key=repr) if len(found) > 1 else found
+    return sorted(found, key=_written) if len(found) > 1 else found
+
+
+_written = lru_cache(maxsize=1 << 16)(repr)
 
 
 def _unbound(linker: Linker, frame: Frame, one: Call, function: str, block: int) -> Iterable[FrameKey]:

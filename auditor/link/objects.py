@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -13,7 +13,7 @@ class Instance:
     ``owner`` is the object whose method allocated it, where that object is itself tracked apart (pools, and what they
     build): heap cloning one level deep, so that the helper of one pool is not the helper of another.
     ``line`` 0 stands for "some instance": the class is known (from an annotation, or because its method is audited),
-    the allocation is not.
+    the allocation is not. There are some thousands, asked for their hash ten million times, so it is kept.
     """
 
     cls: str
@@ -21,6 +21,13 @@ class Instance:
     line: int
     column: int
     owner: Instance | None = None
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.cls, self.path, self.line, self.column, self.owner)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def anonymous(self) -> bool:
