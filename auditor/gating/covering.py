@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.dataflow import edge_dominators
+from auditor.dataflow import edge_dominators, reaches
 from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
@@ -16,6 +16,8 @@ from auditor.link import Code, Instance
 
 NOOP = "noop"
 """Why a wait that does nothing does not count."""
+MEMO = "memo"
+"""Why a wait does not count that a memo says to have been made, for a load that may be over."""
 ORDER = "order"
 """Why a wait on an object does not count whose arming order cannot be told."""
 OTHER = "other objects only"
@@ -62,7 +64,8 @@ class Covering:
                 return False, dead[0].why
             if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer, self._first_layers)[0]:
                 return None, ORDER
-        return covers(gate.layer, layer, self._first_layers)
+        verdict, why = covers(gate.layer, layer, self._first_layers)
+        return (None, MEMO) if verdict and gate.memo else (verdict, why)
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
         """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or
@@ -112,6 +115,8 @@ def covering_all(armed: Armed, gate: Gate, pool: Instance) -> tuple[bool | None,
     verdict, why = covers(gate.layer, EVERY)
     if verdict and owners is not None and not any(one.kind == "armed" for one in states):
         return None, ORDER
+    if verdict and gate.memo:
+        return None, MEMO
     if verdict is None and not without_first_layer(gate.layer).terms:
         return False, f"the wait is for layer {readable(gate.layer)} alone"
     return verdict, why
@@ -125,7 +130,7 @@ def _is_builtin(code: Code, one: Call) -> bool:
 
 def _kind(verdict: bool | None, why: str) -> str:
     """Why a gate did not do, in one word (``Near.why``)."""
-    if why in (NOOP, ORDER):
+    if why in (NOOP, ORDER, MEMO):
         return why
     if why.startswith("the wait"):
         return "layer"
@@ -134,16 +139,3 @@ def _kind(verdict: bool | None, why: str) -> str:
 
 def _in_order(held: Held) -> list[Gate]:
     return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
-
-
-def reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
-    """Whether control can go on from one block to another, at least one step."""
-    seen, todo = {start}, [start]
-    while todo:
-        for target in successors.get(todo.pop(), ()):
-            if target == goal:
-                return True
-            if target not in seen:
-                seen.add(target)
-                todo.append(target)
-    return False

@@ -7,13 +7,15 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
 from auditor.gating.class_tests import class_test, tested_names
+from auditor.gating.memos import Memos
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
@@ -46,11 +48,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame."""
+    """The answer for one frame. ``known``: what is held on branches on which a memo says so."""
 
     events: tuple[Event, ...]
     starts: Mapping[int, Held]
     exits: Held
+    known: Mapping[tuple[int, int], Held] = field(default_factory=dict)
 
     def at(self, block: int, index: int) -> Held:
         """What is held just before instruction ``index`` of ``block``."""
@@ -75,7 +78,16 @@ def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
 
 
 def _unconditional(gate: Gate) -> Gate:
-    return replace(gate, given=(), only=None)
+    return replace(gate, given=(), only=None, memo=False)
+
+
+def _skipped(events: Iterable[Event], known: Mapping[tuple[int, int], Held]) -> tuple[Event, ...]:
+    """The events, each gate that a memo skips with where the memo is reset."""
+    resets = {gate: gate.resets for held in known.values() for gate in held if isinstance(gate, Gate)}
+    return tuple(
+        Event(one.block, one.index, tuple(replace(gate, resets=resets.get(gate, ())) for gate in one.gates))
+        for one in events
+    )
 
 
 CONNECTOR = Path(":connector")
@@ -86,7 +98,10 @@ EMPTY = FrameState((), {}, frozenset())
 class HeldGates:
     """Computes and remembers the state of every frame that is asked for."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec) -> None:
+    def __init__(
+        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str] = frozenset()
+    ) -> None:
+        """``signals``: the methods that say that a layer has arrived."""
         self._linker = linker
         self._graph = graph
         self._spec = spec
@@ -104,6 +119,7 @@ class HeldGates:
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
+        self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
     def flow(self, code: Code) -> Graph:
@@ -131,19 +147,32 @@ class HeldGates:
         code = self._graph.code(key)
         block = code.facts.blocks[source]
         end = 0 if target in block.handlers else len(block.instructions) + 1
-        return self.state(key).at(source, end) | self._refinements(code).get((source, target), frozenset())
+        state = self.state(key)
+        nothing: Held = frozenset()
+        said = self._refinements(code).get((source, target), nothing) | state.known.get((source, target), nothing)
+        return state.at(source, end) | said
 
     def _solve(self, key: FrameKey) -> FrameState:
-        frame = self._graph.frames[key]
-        events = _side_by_side(self._events(key, frame))
+        code = self._graph.code(key)
+        events = _side_by_side(self._events(key, self._graph.frames[key]))
+        state = self._state(code, events)
+        known = self._memos.known(key, state.at) if events else {}
+        return self._state(code, _skipped(events, known), known) if known else state
+
+    def _state(
+        self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})
+    ) -> FrameState:
         by_block: dict[int, list[Gate]] = {}
         for event in events:
             by_block.setdefault(event.block, []).extend(event.gates)
-        starts = self._starts(frame.code, by_block)
-        return FrameState(events, starts, _at_returns(frame.code.facts, starts, by_block))
+        starts = self._starts(code, by_block, known)
+        return FrameState(events, starts, _at_returns(code.facts, starts, by_block), known)
 
-    def _starts(self, code: Code, by_block: Mapping[int, list[Gate]]) -> Mapping[int, Held]:
-        """What is held at the start of each block."""
+    def _starts(
+        self, code: Code, by_block: Mapping[int, list[Gate]], known: Mapping[tuple[int, int], Held]
+    ) -> Mapping[int, Held]:
+        """What is held at the start of each block; ``known`` what is besides on some edges."""
+        nothing: Held = frozenset()
         said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
@@ -151,11 +180,14 @@ class HeldGates:
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
-                to: simplest((held if to in content.handlers else after) | said.get((block, to), frozenset()))
+                to: simplest(
+                    (held if to in content.handlers else after)
+                    | said.get((block, to), nothing)
+                    | known.get((block, to), nothing)
+                )
                 for to in successors(content)
             }
 
-        nothing: Held = frozenset()
         return solve_forward(self.flow(code), nothing, transfer, meet)
 
     # ------------------------------------------------------------ which functions wait
@@ -202,7 +234,7 @@ class HeldGates:
                     by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
         if not by_block:
             return None
-        return _first(_at_returns(code.facts, self._starts(code, by_block), by_block))
+        return _first(_at_returns(code.facts, self._starts(code, by_block, {}), by_block))
 
     # ------------------------------------------------------------ events
 
@@ -244,9 +276,10 @@ class HeldGates:
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
             given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
-            return Gate(None, path, layer, None, given, noop, place, text, (place,))
+            return Gate(None, path, layer, given=given, noop=noop, place=place, text=text, chain=(place,))
         owners = instances(self._linker, frame, one.counter.base, one.block)
-        return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
+        through = path_of(code.defined, one.counter.base)
+        return Gate(owners, through, layer, noop=noop, place=place, text=text, chain=(place,))
 
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:
         argument = one.call.arguments[self._waits[one.func.name] :][:1]
@@ -290,6 +323,7 @@ class HeldGates:
                 text=holders[0][1].text,
                 chain=holders[0][1].chain,
                 beside=holders[0][1].beside,
+                resets=holders[0][1].resets,
             )
             callees = {site.callee for site, _ in holders}
             if len(callees) == len(sites):
@@ -324,8 +358,8 @@ class HeldGates:
                 return None
             only = (path, only[1])
         chains = [(place, *chain) for chain in gate.chains]
-        return Gate(
-            gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, chains[0], tuple(chains[1:])
+        return replace(
+            gate, through=through, layer=layer, only=only, given=(), chain=chains[0], beside=tuple(chains[1:])
         )
 
     # ------------------------------------------------------------ branches

@@ -31,6 +31,7 @@ from auditor.link import (
     Object,
     Super,
 )
+from auditor.loading import counters
 from auditor.spec import EngineSpec, matcher
 
 Site: TypeAlias = Call | Attr | Item
@@ -126,7 +127,8 @@ def judge(
     """
     conditions = Conditions(linker, graph, spec, assumed)
     armed = Armed(linker, graph, spec, product, conditions)
-    held = HeldGates(linker, graph, spec)
+    signals = frozenset(name for one in counters(linker, spec) for name in one.signals)
+    held = HeldGates(linker, graph, spec, signals)
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     connectors = Connectors(linker, graph, spec, held, needs)
