@@ -11,7 +11,7 @@ from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near
+from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
 from auditor.link import Code, Instance
 
 NOOP = "noop"
@@ -66,6 +66,11 @@ class Covering:
                 return None, ORDER
         verdict, why = covers(gate.layer, layer, self._first_layers)
         return (None, MEMO) if verdict and gate.memo else (verdict, why)
+
+    def of_others(self, state: Held, layer: Layer) -> tuple[tuple[Place, ...], ...]:
+        """The calls by which a gate is acquired that covers ``layer``, whatever object it is of."""
+        covering = (gate for gate in _in_order(state) if covers(gate.layer, layer, self._first_layers)[0])
+        return next((gate.chains for gate in covering), ())
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
         """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or

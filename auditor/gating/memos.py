@@ -27,7 +27,8 @@ from auditor.facts import (
     SetItem,
     Value,
 )
-from auditor.gating.symbols import Layer, Path, layer_of, path_of
+from auditor.gating.storage import first_layers
+from auditor.gating.symbols import Layer, Path, layer_of, path_of, without_first_layer
 from auditor.gating.uses import called_name, users
 from auditor.gating.values import Gate, Held, Place
 from auditor.link import Code, Instance, Linker, successors
@@ -48,19 +49,20 @@ class _Test(NamedTuple):
 
     edge: tuple[int, int]
     memo: Value
-    key: Layer
+    key: Layer | None
 
 
 class _Put(NamedTuple):
     block: int
     position: int
-    key: Layer
+    key: Layer | None
 
 
 class Memos:
     """Answers for frames. ``signals``: methods that say that a layer has arrived; ``waiting``: functions that wait."""
 
     def __init__(self, linker: Linker, graph: CallGraph, signals: frozenset[str], waiting: frozenset[str]) -> None:
+        self._first_layers = first_layers(linker)
         self._linker = linker
         self._graph = graph
         self._signals = signals
@@ -94,8 +96,16 @@ class Memos:
         owner = Path(memo.root, memo.names[:-1]) if memo.names else None
         resets = self._reset(key, code, test.memo, memo) if not others else ()
         for gate in frozenset.intersection(*(at(put.block, put.position) for put in puts)):
-            if isinstance(gate, Gate) and _is_told_by(gate, test.key, owner):
+            if isinstance(gate, Gate) and _is_own(owner, gate.through) and self._is_told_by(gate, test.key):
                 yield replace(gate, memo=not resets, resets=resets)
+
+    def _is_told_by(self, gate: Gate, key: Layer | None) -> bool:
+        """Whether a gate is for the layer that is the key; where a flag stands for all layers, for the last."""
+        if gate.given or gate.only is not None or gate.memo:
+            return False
+        if key is None:
+            return gate.layer.last
+        return without_first_layer(gate.layer, self._first_layers) == without_first_layer(key, self._first_layers)
 
     # ------------------------------------------------------------ what else is done to it
 
@@ -274,7 +284,7 @@ def _is_put(code: Code, one: object) -> bool:
     return False
 
 
-def _put(code: Code, one: Instruction) -> tuple[Path, Layer]:
+def _put(code: Code, one: Instruction) -> tuple[Path, Layer | None]:
     match one:
         case Call(func=func, arguments=(argument,)):
             method = code.defined[func]
@@ -287,11 +297,11 @@ def _put(code: Code, one: Instruction) -> tuple[Path, Layer]:
     raise AssertionError("no other instruction puts")
 
 
-def _key(code: Code, value: Value) -> Layer:
-    """What a memo is asked for or told; of a flag nothing that depends on a layer."""
+def _key(code: Code, value: Value) -> Layer | None:
+    """What a memo is asked for or told; None of a flag, which knows no layer."""
     one = code.defined.get(value)
     flag = value == NOTHING or (isinstance(one, Const) and one.value is True)
-    return Layer() if flag else layer_of(code.defined, value)
+    return None if flag else layer_of(code.defined, value)
 
 
 def _tells(code: Code, one: Instruction) -> bool:
@@ -355,18 +365,12 @@ def _reset_object(code: Code, one: Instruction) -> Value | None:
     return None
 
 
-def _is_told_by(gate: Gate, key: Layer, owner: Path | None) -> bool:
-    """Whether a gate is one of the object whose memo it is (of a memo of one run: of a parameter), for a layer that
-    the key and that object alone tell: two layers are two keys."""
-
-    def own(path: Path | None) -> bool:
-        if path is None or owner is None:
-            return path is not None and not path.root.startswith("%")
-        return path.root == owner.root and path.names[: len(owner.names)] == owner.names
-
-    beside = gate.layer.plus(key, -1).roots()
-    plain = not gate.given and gate.only is None and not gate.memo
-    return plain and own(gate.through) and beside.isdisjoint(key.roots()) and all(map(own, beside))
+def _is_own(owner: Path | None, path: Path | None) -> bool:
+    """Whether a path is that of the object whose memo it is, or of something in it; of a memo of one run (``owner``
+    None) that of a parameter, which is one object throughout."""
+    if path is None or owner is None:
+        return path is not None and not path.root.startswith("%")
+    return path.root == owner.root and path.names[: len(owner.names)] == owner.names
 
 
 def _place(code: Code, one: Instruction) -> Place:

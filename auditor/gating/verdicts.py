@@ -31,7 +31,7 @@ from auditor.link import (
     Object,
     Super,
 )
-from auditor.loading import counters
+from auditor.loading import counters_of
 from auditor.spec import EngineSpec, matcher
 
 Site: TypeAlias = Call | Attr | Item
@@ -127,7 +127,7 @@ def judge(
     """
     conditions = Conditions(linker, graph, spec, assumed)
     armed = Armed(linker, graph, spec, product, conditions)
-    signals = frozenset(name for one in counters(linker, spec) for name in one.signals)
+    signals = frozenset(name for one in counters_of(linker, spec) for name in one.signals)
     held = HeldGates(linker, graph, spec, signals)
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()

@@ -10,7 +10,7 @@ It computes no verdict about a read, and says nothing where it cannot tell.
 """
 
 from auditor.loading.build import loading_of
-from auditor.loading.counters import counters
+from auditor.loading.counters import counters_of
 from auditor.loading.naming import attributes, called, parts, receiver, sources
 from auditor.loading.values import (
     COPY,
@@ -42,7 +42,7 @@ __all__ = [
     "Step",
     "attributes",
     "called",
-    "counters",
+    "counters_of",
     "loading_of",
     "parts",
     "receiver",
