@@ -6,15 +6,32 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
-from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
+from auditor.facts import (
+    Attr,
+    Branch,
+    Call,
+    Const,
+    Enter,
+    FunctionFacts,
+    Iterate,
+    Name,
+    Op,
+    Param,
+    Return,
+    Value,
+    Yield,
+    expression,
+)
 from auditor.gating.class_tests import class_test, tested_names
+from auditor.gating.fields import Fields
 from auditor.gating.memos import Memos
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.uses import called_name
@@ -24,6 +41,8 @@ from auditor.spec import EngineSpec
 
 Calling: TypeAlias = Call | Attr | Enter
 """An instruction that runs a function of the tree: a call, the read of a property, the start of a with block."""
+Resuming: TypeAlias = Iterate | Enter
+"""An instruction that runs a generator up to its next ``yield``: the round of a loop, the start of a with block."""
 
 
 class Primitive(NamedTuple):
@@ -119,6 +138,7 @@ class HeldGates:
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
+        self._fields = Fields(linker, graph)
         self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
@@ -264,6 +284,17 @@ class HeldGates:
             gates = tuple(self._call_gates(frame, sites))
             if gates:
                 yield Event(block, index, gates)
+        made = {value: sites for (_, _, value), sites in grouped.items() if self._are_generators(sites)}
+        for block, index, resuming in _resumptions(frame.code) if made else ():
+            sites = made.get(resuming.iterable if isinstance(resuming, Iterate) else resuming.manager, [])
+            manages = [_is_manager(self._graph.code(site.callee).facts) for site in sites]
+            if sites and all(each == isinstance(resuming, Enter) for each in manages):
+                yield Event(block, index, tuple(self._call_gates(frame, sites, resuming)))
+
+    def _are_generators(self, sites: Iterable[CallSite]) -> bool:
+        """Whether all callees are generators of which some wait."""
+        facts = (self._graph.code(site.callee).facts.is_generator for site in sites)
+        return any(site.callee in self.acquiring for site in sites) and all(facts)
 
     def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
         code, call = frame.code, one.call
@@ -295,12 +326,23 @@ class HeldGates:
         ]
         return bool(bodies) and all(is_empty(one) for one in bodies)
 
-    def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
-        """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
+    def _acquired(self, callee: FrameKey) -> Held:
+        """What a callee has acquired when it returns, or hands out an element."""
+        facts = self._graph.code(callee).facts
+        state = self.state(callee)
+        if not facts.is_generator:
+            return state.exits
+        held = [state.at(block, index) for block, index, one in _yields(facts) if block in state.starts]
+        return reduce(meet, held) if held and not any(one.delegate for _, _, one in _yields(facts)) else frozenset()
+
+    def _call_gates(self, frame: Frame, sites: list[CallSite], resuming: Resuming | None = None) -> Iterable[Gate]:
+        """What a call acquires: what all its callees do, and what some do, bound to their receivers. What a generator
+        does it acquires where it is run on (``resuming``)."""
         relevant = [
             site
             for site in sites
-            if site.callee in self.acquiring and not self._graph.code(site.callee).facts.is_generator
+            if site.callee in self.acquiring
+            and self._graph.code(site.callee).facts.is_generator == (resuming is not None)
         ]
         if not relevant:
             return
@@ -308,8 +350,8 @@ class HeldGates:
         receiver = receiver_path(frame.code, call)
         found: dict[Gate, list[tuple[CallSite, Gate]]] = {}
         for site in relevant:
-            for gate in self.state(site.callee).exits:
-                moved = self.into_caller(frame, call, site, gate) if isinstance(gate, Gate) else None
+            for gate in self._acquired(site.callee):
+                moved = self.into_caller(frame, call, site, gate, resuming) if isinstance(gate, Gate) else None
                 if moved is not None:
                     # waits of several receivers for the same layer, each on itself, are one gate
                     same = moved if moved.through is None or moved.through != receiver else replace(moved, owners=None)
@@ -340,17 +382,26 @@ class HeldGates:
         function = self._graph.code(site.callee).facts
         return any(wraps(self._graph.code(one).facts, function) for one in wrappers)
 
-    def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
+    def into_caller(
+        self, frame: Frame, call: Calling, site: CallSite, gate: Gate, resuming: Resuming | None
+    ) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
+        key = frame.code.name, frame.context
         callee = self._graph.code(site.callee)
         argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
-        layer = layer_into(frame.code, argument, gate.layer, f"{site.value}!")
+        beyond = None if resuming is None or gate.layer.last else _beyond_yielded(callee, gate.layer)
+        layer = layer_into(frame.code, argument, gate.layer if beyond is None else beyond, f"{site.value}!")
+        if beyond is not None and resuming is not None:
+            layer = layer.plus(Layer(((Path(f"%{resuming.dst}"), 1),)))
+        layer = self._fields.layer(key, layer)
         if layer.foreign and not layer.last:
             return None
-        place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)
+        at = call.at if resuming is None else resuming.at
+        place = Place(frame.code.path, at.line, at.column, frame.code.name)
         if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
             return None
         through = path_into(frame.code, argument, gate.through)
+        through = None if through is None else self._fields.path(key, through)
         only = gate.only
         if only is not None:
             path = path_into(frame.code, argument, only[0])
@@ -432,6 +483,34 @@ class HeldGates:
         if loose and isinstance(one, Param) and _is_optional(code, one.name):
             return Vacuous(without=frozenset({one.name}))
         return None
+
+
+def _yields(function: FunctionFacts) -> Iterator[tuple[int, int, Yield]]:
+    for number, block in enumerate(function.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Yield):
+                yield number, index, one
+
+
+def _resumptions(code: Code) -> Iterator[tuple[int, int, Resuming]]:
+    for number, block in enumerate(code.facts.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Iterate | Enter):
+                yield number, index, one
+
+
+def _is_manager(function: FunctionFacts) -> bool:
+    """Whether a generator is made a context manager by the decorator of the library."""
+    return any(one.rpartition(".")[2] in ("contextmanager", "asynccontextmanager") for one in function.decorators)
+
+
+def _beyond_yielded(generator: Code, layer: Layer) -> Layer | None:
+    """What a layer of a generator is beyond the element that it hands out, if that is the same of each; None where it
+    is not computed from it."""
+    beyond = {layer.plus(layer_of(generator.defined, one.value), -1) for _, _, one in _yields(generator.facts)}
+    one = beyond.pop() if len(beyond) == 1 else layer
+    inner = any(path.root.startswith("%") for path in one.roots())
+    return None if inner or not layer.roots() - one.roots() else one
 
 
 def _first(held: Held) -> Gate | None:

@@ -23,10 +23,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Name, SetAttr, Value
-from auditor.verify.forms import Form, carried_up, covers, form, passed
+from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
 from auditor.verify.memos import remembered, resets, told_elsewhere
-from auditor.verify.paths import Cut, Function, Point, nothing_to_wait_for
+from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ class _Program:
     def _broken(self, steps: Sequence[Step], untested: list[str]) -> Iterator[str]:
         """Steps that do not call the function of the next one."""
         for step, below in pairwise(steps):
-            if step.function != below.function:
+            if step.function != below.function and self._facts[below.function].is_generator:
+                yield from self._not_resumed(step, below)
+            elif step.function != below.function:
                 is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
                 calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
                 names = {self._called(step, one) for one in calls}
@@ -100,6 +102,20 @@ class _Program:
                     untested.append(f"that the call at {step} runs {below.function}")
                 elif wanted not in names:
                     yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
+
+    def _not_resumed(self, step: Step, below: Step) -> Iterator[str]:
+        """A generator does nothing where it is called: it runs in the rounds of a loop, or, made a context manager by
+        the library, in a ``with``."""
+        function, facts = self.function(step), self._facts[below.function]
+        manager = any(name.rpartition(".")[2].endswith("contextmanager") for name in facts.decorators)
+        runs = [
+            made is not None and self._called(step, made) == facts.name
+            for one in function.resumed(step)
+            if isinstance(one, Enter) == manager
+            for made in [function.made(one.manager if isinstance(one, Enter) else one.iterable)]
+        ]
+        if not any(runs):
+            yield f"{step} does not run {below.function}, a generator"
 
     def _is_nested(self, step: Step) -> bool:
         """Whether its function is defined in a function: a decorator's, or a callback."""
@@ -111,12 +127,12 @@ class _Program:
             and around in self._facts
         )
 
-    def _is_variable(self, step: Step, one: Call | Attr | Enter) -> bool:
+    def _is_variable(self, step: Step, one: Running) -> bool:
         """Whether what is called is held by a variable, an element or a name that may be another function's."""
         function = self.function(step)
         return isinstance(one, Call) and not isinstance(function.defined.get(one.func), Attr)
 
-    def _called(self, step: Step, one: Call | Attr | Enter) -> str:
+    def _called(self, step: Step, one: Running) -> str:
         function = self.function(step)
         func = function.defined.get(one.func) if isinstance(one, Call) else one
         return func.name if isinstance(func, Attr | Name | Import) else ""
@@ -126,7 +142,7 @@ class _Program:
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
             memos = self._remembered(one, wait, depth, above)
-            if above.function != step.function and self._reached(steps, above, (0, 0), function.returns(), memos):
+            if above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
@@ -187,7 +203,7 @@ class _Program:
             name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
         )
 
-    def _owners(self, function: Function, call: Call | Attr | Enter) -> Iterator[str]:
+    def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
         func = function.defined.get(call.func) if isinstance(call, Call) else call
         if isinstance(func, Attr):
@@ -282,11 +298,35 @@ class _Program:
         found = inner
         for step, below in reversed(list(pairwise(steps))):
             if step.function != below.function:
-                function, callee = self.function(step), self._facts[below.function]
+                function, callee = self.function(step), Function(self._facts[below.function])
                 found = [
-                    carried_up(one, passed(function, call, callee)) for call in function.calls(step) for one in found
+                    each
+                    for call in function.calls(step)
+                    for one in found
+                    for each in self._carried_once(function, call, callee, one)
                 ]
         return found
+
+    def _carried_once(self, function: Function, call: Running, callee: Function, one: Form) -> Iterator[Form]:
+        made = call if isinstance(call, Call) else function.made(_source(call))
+        if isinstance(call, Iterate) and made is not None:
+            arguments = passed(function, made, callee.facts)
+            for beyond in beyond_yielded(callee, one):
+                yield carried_up(beyond, arguments).plus(form(function, call.dst), 1)
+        elif isinstance(call, Enter) or (made is not None and callee.facts.name == "__enter__"):
+            manager = Enter(NOTHING, made.dst, made.at) if made is not None else call
+            yield carried_up(one, {**passed(function, manager, callee.facts), **self._fields(function, made, callee)})
+        elif not isinstance(call, Iterate):
+            yield carried_up(one, passed(function, call, callee.facts))
+
+    def _fields(self, function: Function, made: Call | None, method: Function) -> Mapping[str, tuple[Form, str]]:
+        """The attributes of an object that is made here as the constructor of the method's class stores them."""
+        own = next((name for name, facts in self._facts.items() if facts is method.facts), "").rpartition(".")[0]
+        constructor = self._facts.get(f"{own}.__init__")
+        if made is None or constructor is None:
+            return {}
+        arguments = passed(function, made, constructor, constructs=True)
+        return {name: arguments[one] for name, one in stored(Function(constructor)).items() if one in arguments}
 
     # ------------------------------------------------------------ armed
 
@@ -312,6 +352,14 @@ class _Program:
     def _is_none(function: Function, value: Value) -> bool:
         one = function.defined.get(value)
         return isinstance(one, Const) and one.value is None
+
+
+def _source(call: Attr | Enter | Iterate) -> Value:
+    """What is entered or iterated."""
+    match call:
+        case Enter(manager=value) | Iterate(iterable=value):
+            return value
+    return NOTHING
 
 
 _LAST = 1_000_000

@@ -21,7 +21,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 FOLDERS = sorted(
     {
         path.parent.relative_to(FIXTURES).as_posix()
-        for room in ("armed", "delegation", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
+        for room in ("armed", "delegation", "entry", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
         for path in (FIXTURES / room).rglob("*.py")
         if len(path.relative_to(FIXTURES).parts) == 3
     }
