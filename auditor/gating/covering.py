@@ -55,6 +55,7 @@ class Covering:
             return None, OTHER
         if owners is not None and receiver is not None and receiver in owners and gate.through == path is not None:
             owners = frozenset({receiver})
+        apart = owners is not None and any(map(self._armed.arrives_apart, owners))
         if owners is not None:
             states = [self._armed.state(one) for one in sorted(owners, key=repr)]
             if not states:
@@ -64,8 +65,17 @@ class Covering:
                 return False, dead[0].why
             if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer, self._first_layers)[0]:
                 return None, ORDER
-        verdict, why = covers(gate.layer, layer, self._first_layers)
+        if owners and gate.layer.table and all(self._held.has(one, gate.layer.table) for one in owners):
+            return self._by_place(gate.layer.table)
+        verdict, why = covers(gate.layer, layer, self._first_layers, apart=apart)
         return (None, MEMO) if verdict and gate.memo else (verdict, why)
+
+    def _by_place(self, table: str) -> tuple[bool | None, str]:
+        """Of a wait for the place of a layer in a table that its owner keeps to make ids dense: whether its counter
+        counts places instead of layers is known where the loader looks up what it signals."""
+        if table in self._held.tables.signalled:
+            return False, f"the wait is for the place of the layer in `{table}`, and its counter counts layers"
+        return None, f"whether its counter counts the places of `{table}` is not known"
 
     def of_others(self, state: Held, layer: Layer) -> tuple[tuple[Place, ...], ...]:
         """The calls by which a gate is acquired that covers ``layer``, whatever object it is of."""

@@ -34,6 +34,7 @@ from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
 from auditor.gating.memos import Memos
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
+from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
 from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
@@ -139,6 +140,7 @@ class HeldGates:
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
         self._fields = Fields(linker, graph)
+        self.tables = Tables(linker, graph, signals)
         self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
@@ -298,7 +300,7 @@ class HeldGates:
 
     def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
         code, call = frame.code, one.call
-        layer = self._waited_layer(code, one)
+        layer = self.tables.marked((code.name, frame.context), self._waited_layer(code, one))
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst, code.defined)
         if one.func.name == self._connector_wait:
@@ -315,6 +317,10 @@ class HeldGates:
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:
         argument = one.call.arguments[self._waits[one.func.name] :][:1]
         return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+
+    def has(self, one: Instance, name: str) -> bool:
+        """Whether objects of its class have an attribute of a name."""
+        return name in self._linker.hierarchy.attributes(one.cls)
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -393,7 +399,7 @@ class HeldGates:
         layer = layer_into(frame.code, argument, gate.layer if beyond is None else beyond, f"{site.value}!")
         if beyond is not None and resuming is not None:
             layer = layer.plus(Layer(((Path(f"%{resuming.dst}"), 1),)))
-        layer = self._fields.layer(key, layer)
+        layer = self.tables.marked(key, self._fields.layer(key, layer))
         if layer.foreign and not layer.last:
             return None
         at = call.at if resuming is None else resuming.at

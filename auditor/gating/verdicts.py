@@ -10,6 +10,7 @@ from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions, Meeting
 from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
+from auditor.gating.completing import Completing
 from auditor.gating.connectors import Connectors
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
@@ -31,7 +32,7 @@ from auditor.link import (
     Object,
     Super,
 )
-from auditor.loading import counters_of
+from auditor.loading import Loading
 from auditor.spec import EngineSpec, matcher
 
 Site: TypeAlias = Call | Attr | Item
@@ -118,17 +119,22 @@ class Judgement:
 
 
 def judge(
-    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], assumed: Sequence[str] = ()
+    linker: Linker,
+    graph: CallGraph,
+    spec: EngineSpec,
+    product: Callable[[str], bool],
+    loading: Loading,
+    assumed: Sequence[str] = (),
 ) -> Judgement:
     """Give a verdict for every site of the files that ``product`` admits, where the conditions ``assumed`` hold.
+    ``loading`` is what is known of the other side.
 
     Raises:
         UsageError: nothing mentions one of them.
     """
     conditions = Conditions(linker, graph, spec, assumed)
-    armed = Armed(linker, graph, spec, product, conditions)
-    signals = frozenset(name for one in counters_of(linker, spec) for name in one.signals)
-    held = HeldGates(linker, graph, spec, signals)
+    armed = Armed(linker, graph, spec, product, conditions, Completing(linker, graph, loading, spec))
+    held = HeldGates(linker, graph, spec, frozenset(name for one in loading.counters for name in one.signals))
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     connectors = Connectors(linker, graph, spec, held, needs)

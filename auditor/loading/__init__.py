@@ -10,7 +10,6 @@ It computes no verdict about a read, and says nothing where it cannot tell.
 """
 
 from auditor.loading.build import loading_of
-from auditor.loading.counters import counters_of
 from auditor.loading.naming import attributes, called, parts, receiver, sources
 from auditor.loading.values import (
     COPY,
@@ -42,7 +41,6 @@ __all__ = [
     "Step",
     "attributes",
     "called",
-    "counters_of",
     "loading_of",
     "parts",
     "receiver",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from auditor.link import Linker
+from auditor.loading.apart import is_apart
 from auditor.loading.behind import behind, launches
 from auditor.loading.beside import beside
 from auditor.loading.counters import counters_of
@@ -33,6 +34,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         loaders=loaders,
         counters=found,
         classes=frozenset(linker.hierarchy.classes),
+        apart=frozenset(code.name for code, one in pairs if is_apart(code, one)),
         early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
         unfenced=(
             *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
