@@ -36,7 +36,7 @@ from auditor.gating.memos import Memos
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
+from auditor.gating.values import Gate, Held, Place, Vacuous, defined_at, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
@@ -137,6 +137,8 @@ class HeldGates:
         self._class_tested = tested_names(linker)
         self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
+        self._empty = dict(self._empty_overrides())
+        start += [key for key in graph.frames if key[0] in self._empty]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
         self._fields = Fields(linker, graph)
@@ -176,6 +178,8 @@ class HeldGates:
 
     def _solve(self, key: FrameKey) -> FrameState:
         code = self._graph.code(key)
+        if code.name in self._empty:
+            return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
         state = self._state(code, events)
         known = self._memos.known(key, state.at) if events else {}
@@ -218,7 +222,7 @@ class HeldGates:
         """Functions that have waited when they return, with the first gate of each; of methods that nobody runs (an
         override may stand in front of them) what their text says."""
         found: dict[str, Gate] = {}
-        for name, context in sorted(self.acquiring, key=repr):
+        for name, context in sorted((key for key in self.acquiring if key[0] not in self._empty), key=repr):
             gate = _first(self.state((name, context)).exits)
             if gate is not None:
                 found.setdefault(name, gate)
@@ -229,6 +233,32 @@ class HeldGates:
                 if gate is not None:
                     found[name] = gate
         return found
+
+    def _empty_overrides(self) -> Iterator[tuple[str, Gate]]:
+        """The methods that do nothing in place of one that waits, each with that wait as one that does nothing."""
+        for name, code in {key[0]: frame.code for key, frame in self._graph.frames.items()}.items():
+            if code.owner and is_empty(code.facts):
+                bases = self._linker.hierarchy.mro(code.owner)[1:]
+                overridden = next(
+                    (one for base in bases if (one := f"{base}.{code.facts.name}") in self._linker.codes), ""
+                )
+                gate = self._declared(overridden, frozenset({name}))
+                if gate is not None:
+                    place = defined_at(code)
+                    given = zip(self._linker.codes[overridden].facts.params, code.facts.params, strict=False)
+                    own: dict[str, Value | Path] = {one.name: Path(other.name) for one, other in given}
+                    yield (
+                        name,
+                        replace(
+                            gate,
+                            through=path_into(code, own, gate.through),
+                            layer=layer_into(code, own, gate.layer, "!"),
+                            noop=True,
+                            place=place,
+                            text=".".join(name.rsplit(".", 2)[-2:]),
+                            chain=(place,),
+                        ),
+                    )
 
     def _declared(self, name: str, above: frozenset[str]) -> Gate | None:
         """The gate that a method has acquired when it returns, as far as its text and the methods it calls on its own
