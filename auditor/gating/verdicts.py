@@ -12,6 +12,7 @@ from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
 from auditor.gating.completing import Completing
 from auditor.gating.connectors import Connectors
+from auditor.gating.contradictions import Contradiction, contradictions
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.remarks import Repeat, outsiders, repeats
@@ -107,7 +108,8 @@ class SiteVerdict:
 class Judgement:
     """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
     ``remedies``: what a function on a witness would have to wait for; ``repeats``: waits that were made already;
-    ``outsiders``: classes that take a counter and are no pools."""
+    ``outsiders``: classes that take a counter and are no pools; ``contradictions``: annotations that what flows there
+    contradicts."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
@@ -116,6 +118,7 @@ class Judgement:
     remedies: Remedies
     repeats: tuple[Repeat, ...]
     outsiders: tuple[tuple[str, Place], ...]
+    contradictions: tuple[Contradiction, ...]
 
 
 def judge(
@@ -152,6 +155,7 @@ def judge(
         remedies,
         tuple(repeats(graph, held, product)),
         tuple(outsiders(linker, spec, needs.is_buffer, product)),
+        tuple(contradictions(linker, graph, conditions, product)),
     )
 
 
