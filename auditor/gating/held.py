@@ -237,7 +237,7 @@ class HeldGates:
     def _empty_overrides(self) -> Iterator[tuple[str, Gate]]:
         """The methods that do nothing in place of one that waits, each with that wait as one that does nothing."""
         for name, code in {key[0]: frame.code for key, frame in self._graph.frames.items()}.items():
-            if code.owner and is_empty(code.facts):
+            if code.owner and len(code.facts.blocks) == 1 and is_empty(code.facts):
                 bases = self._linker.hierarchy.mro(code.owner)[1:]
                 overridden = next(
                     (one for base in bases if (one := f"{base}.{code.facts.name}") in self._linker.codes), ""

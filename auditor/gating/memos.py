@@ -90,14 +90,19 @@ class Memos:
         whose memo it is and of this key."""
         memo = path_of(code.defined, test.memo)
         puts = list(_puts(code, memo))
-        others = self._others(code, memo)
-        if not puts or any(put.key != test.key for put in puts) or _FALSELY in others:
+        if not puts or any(put.key != test.key for put in puts):
             return
         owner = Path(memo.root, memo.names[:-1]) if memo.names else None
-        resets = self._reset(key, code, test.memo, memo) if not others else ()
-        for gate in frozenset.intersection(*(at(put.block, put.position) for put in puts)):
-            if isinstance(gate, Gate) and _is_own(owner, gate.through) and self._is_told_by(gate, test.key):
-                yield replace(gate, memo=not resets, resets=resets)
+        held = frozenset.intersection(*(at(put.block, put.position) for put in puts))
+        gates = [
+            gate
+            for gate in held
+            if isinstance(gate, Gate) and _is_own(owner, gate.through) and self._is_told_by(gate, test.key)
+        ]
+        others = self._others(code, memo) if gates else frozenset()
+        if gates and _FALSELY not in others:
+            resets = () if others else self._reset(key, code, test.memo, memo)
+            yield from (replace(gate, memo=not resets, resets=resets) for gate in gates)
 
     def _is_told_by(self, gate: Gate, key: Layer | None) -> bool:
         """Whether a gate is for the layer that is the key; where a flag stands for all layers, for the last."""
