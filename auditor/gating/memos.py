@@ -23,6 +23,7 @@ from auditor.facts import (
     Item,
     Name,
     Op,
+    Phi,
     SetAttr,
     SetItem,
     Value,
@@ -87,13 +88,15 @@ class Memos:
 
     def _gates(self, key: FrameKey, code: Code, test: _Test, at: Callable[[int, int], Held]) -> Iterator[Gate]:
         """remembered(gate, test) ⇐ every put of the memo is of this key and behind the gate, which is one of the object
-        whose memo it is and of this key."""
+        whose memo it is and of this key. One told just before the wait may be told of a wait that failed: it is not
+        known to be right."""
         memo = path_of(code.defined, test.memo)
         puts = list(_puts(code, memo))
         if not puts or any(put.key != test.key for put in puts):
             return
         owner = Path(memo.root, memo.names[:-1]) if memo.names else None
-        held = frozenset.intersection(*(at(put.block, put.position) for put in puts))
+        before = frozenset.intersection(*(at(put.block, put.position) for put in puts))
+        held = frozenset.intersection(*(at(put.block, len(code.facts.blocks[put.block].instructions)) for put in puts))
         gates = [
             gate
             for gate in held
@@ -101,7 +104,7 @@ class Memos:
         ]
         others = self._others(code, memo) if gates else frozenset()
         if gates and _FALSELY not in others:
-            resets = () if others else self._reset(key, code, test.memo, memo)
+            resets = () if others or not before.issuperset(gates) else self._reset(key, code, test.memo, memo)
             yield from (replace(gate, memo=not resets, resets=resets) for gate in gates)
 
     def _is_told_by(self, gate: Gate, key: Layer | None) -> bool:
@@ -347,6 +350,8 @@ def _is_nothing(code: Code, value: Value) -> bool:
             return True
         case Op(operator="*", operands=(elements, _)):
             return isinstance(code.defined.get(elements), Build) and _is_nothing(code, elements)
+        case Phi(choices=choices):
+            return all(choice < 0 or (choice != value and _is_nothing(code, choice)) for _, choice in choices)
         case Build(elements=elements):
             return all(element < 0 or _is_nothing(code, element) for element in elements)
         case one:

@@ -6,7 +6,21 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from auditor.certificates import Step
-from auditor.facts import NOTHING, Attr, Branch, Build, Call, Const, FunctionFacts, Name, Op, SetAttr, SetItem, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Branch,
+    Build,
+    Call,
+    Const,
+    FunctionFacts,
+    Name,
+    Op,
+    Phi,
+    SetAttr,
+    SetItem,
+    Value,
+)
 from auditor.facts import Item as Element
 from auditor.verify.paths import Function, Point
 
@@ -88,6 +102,8 @@ def nothing(function: Function, value: Value) -> bool:
             return True
         case Op(operator="*", operands=(elements, _)):
             return isinstance(function.defined.get(elements), Build) and nothing(function, elements)
+        case Phi(choices=choices):
+            return all(choice < 0 or (choice != value and nothing(function, choice)) for _, choice in choices)
         case Build(elements=elements):
             return all(element < 0 or nothing(function, element) for element in elements)
         case Call(func=func, arguments=()):
