@@ -73,7 +73,7 @@ class Memos:
         )
         self._beginning = graph.reaching(self._loading)
         self._stores: dict[str, tuple[tuple[Code, int, int, Instruction], ...]] = {}
-        self._resets: dict[tuple[Instance, str], tuple[Place, ...]] = {}
+        self._resets: dict[tuple[Instance, str, frozenset[FrameKey]], tuple[Place, ...]] = {}
 
     def known(self, key: FrameKey, at: Callable[[int, int], Held]) -> Mapping[tuple[int, int], Held]:
         """The gates that are held on the branches of a frame on which a memo knows the layer; ``at`` says what is held
@@ -163,17 +163,20 @@ class Memos:
         frame = self._graph.frames[key]
         owners = [key[1]] if key[1] is not None and one.base == 0 else []
         owners += [each for each in self._linker.view(frame, one.base, 0) if isinstance(each, Instance)]
-        found = [self._reset_of(owner, one.name) for owner in dict.fromkeys(owners)]
+        asking = self._graph.reaching([key])
+        found = [self._reset_of(owner, one.name, asking) for owner in dict.fromkeys(owners)]
         return tuple(sorted({place for each in found for place in each})) if found and all(found) else ()
 
-    def _reset_of(self, owner: Instance, name: str) -> tuple[Place, ...]:
+    def _reset_of(self, owner: Instance, name: str, asking: frozenset[FrameKey]) -> tuple[Place, ...]:
         """reset(owner) ⇐ every way to a signal, from where its function is called, goes by a reset of the memo of the
-        owner. Who begins a load in a thread of its own resets too late."""
-        if (owner, name) not in self._resets:
-            self._resets[owner, name] = tuple(self._find_resets(owner, name))
-        return self._resets[owner, name]
+        owner, and who resets it runs where ``asking`` begins, the frames that come to ask it: a thread of its own would
+        reset it too late."""
+        known = owner, name, asking
+        if known not in self._resets:
+            self._resets[known] = tuple(self._find_resets(owner, name, asking))
+        return self._resets[known]
 
-    def _find_resets(self, owner: Instance, name: str) -> list[Place]:
+    def _find_resets(self, owner: Instance, name: str, asking: frozenset[FrameKey]) -> list[Place]:
         found: dict[Place, None] = {}
         goals = [
             (key, site.block, site.index)
@@ -186,10 +189,10 @@ class Memos:
             key, block, index = goals.pop()
             resets = self._resets_in(key, owner, name, 0)
             if self._is_behind(key, resets, block, index):
-                if not self._is_called_only(key):
+                if not self._is_run_by(key, asking):
                     return []
                 found.update(dict.fromkeys(resets.values()))
-            elif not self._graph.callers.get(key) or not self._is_called_only(key):
+            elif not self._is_called_only(key):
                 return []
             elif key not in seen:
                 seen.add(key)
@@ -202,7 +205,8 @@ class Memos:
         code = frame.code
         found: dict[tuple[int, int], Place] = {}
         for other, block, index, one in self._uses(name):
-            base = _reset_object(other, one) if other is code else None
+            made = code.facts.name == "__init__"  # once for each object, not for each load
+            base = _reset_object(other, one) if other is code and not made else None
             if base is not None:
                 objects = self._linker.view(frame, base, block)
                 if owner in objects or (key[1] == owner and base == 0):
@@ -219,17 +223,33 @@ class Memos:
         return found
 
     def _is_behind(self, key: FrameKey, resets: Iterable[tuple[int, int]], block: int, index: int) -> bool:
-        """Whether no way leads to a point of a frame but by one of its resets."""
-        blocks = self._graph.code(key).facts.blocks
+        """Whether no way leads to a point of a frame but by one of its resets; nor from the point round to itself,
+        except in the one loop that signals layer after layer."""
         first: dict[int, int] = {}
         for number, place in resets:
             first[number] = min(place, first.get(number, place))
         if block in first and first[block] < index:
             return True
-        if block == 0:
+        blocks = self._graph.code(key).facts.blocks
+        ways = {number: successors(one) if number not in first else one.handlers for number, one in enumerate(blocks)}
+        if block == 0 or reaches(ways, 0, block):
             return False
-        open_ = {number: successors(one) if number not in first else one.handlers for number, one in enumerate(blocks)}
-        return not reaches(open_, 0, block)
+        around = [each for each in ways if reaches(ways, block, each) and reaches(ways, each, block)]
+        heads = {target for each in around for target in ways[each] if target in around and target <= each}
+        return len(heads) <= (key in self._loading)
+
+    def _is_run_by(self, key: FrameKey, asking: frozenset[FrameKey]) -> bool:
+        """Whether every way up from a frame comes to one of ``asking``, by calls alone."""
+        seen, todo = {key}, [key]
+        while todo:
+            one = todo.pop()
+            if one not in asking:
+                if not self._is_called_only(one):
+                    return False
+                above = {caller for caller, _ in self._graph.callers[one]} - seen
+                seen |= above
+                todo += above
+        return True
 
     def _is_called_only(self, key: FrameKey) -> bool:
         """Whether a function is called and never handed on as a value, as to a thread."""

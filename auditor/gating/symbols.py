@@ -322,8 +322,9 @@ def covers(
     Loads complete in layer order, so a wait covers every lower layer and the last layer covers all (DESIGN.md §2.3);
     where each layer arrives ``apart``, it covers that layer alone.
     """
-    if apart and not held.every and (held.last or needed.every):
-        return held.last and needed.last, "the wait is for one layer, and each arrives on a stream of its own"
+    if apart and held.last and not needed.last:
+        alone = "the wait is for the last layer, and each arrives on a stream of its own"
+        return (None, f"whether it is what is read is not known: {alone}") if needed.every else (False, alone)
     if held.last:
         return True, "a wait for the last layer covers every layer"
     if held.every:
