@@ -31,6 +31,8 @@ class Fields:
 
     def layer(self, key: FrameKey, layer: Layer) -> Layer:
         """The same for all paths of a layer expression."""
+        if not any(isinstance(atom, Path) and atom.names and atom.root[0] == "%" for atom, _ in layer.terms):
+            return layer
         made = Layer((), layer.constant)
         for atom, factor in layer.terms:
             given = self._given(key, atom) if isinstance(atom, Path) else None
