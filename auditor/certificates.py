@@ -27,6 +27,7 @@ class Certificate:
     ``wait`` those from the call that acquires the gate down to the call on the counter. In some function both have a
     step. ``armed`` is where the counter is registered on the owner of the gate (its column is -1); None where the wait
     is on a counter itself. ``beside`` are the same steps for other paths, on which the gate is acquired elsewhere.
+    ``resets``: where each load makes the memos forget by which a path skips the wait.
     """
 
     site: str
@@ -34,6 +35,7 @@ class Certificate:
     wait: tuple[Step, ...]
     armed: Step | None = None
     beside: tuple[tuple[Step, ...], ...] = ()
+    resets: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ from auditor.triage import Engine, Report, Suppression, assemble_findings, assem
 
 
 def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Trace]:
-    """source → extract → facts → link → callgraph → conditions → gating, loading → checks → triage; and what the report
-    rests on.
+    """source → extract → facts → link → callgraph → conditions → loading → gating → checks → triage; and what the
+    report rests on.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
@@ -56,9 +56,9 @@ def fresh(tree: SourceTree, options: Options, store: Store) -> tuple[Report, Tra
             waits=frozenset({spec.connectors.wait}) - {""},
         )
         phase(f"read and linked {reader.parsed:,} files, the facts of {facts_of.kept:,} of them from the cache")
-        judgement = judge(linker, freeze(linker), spec, tree.reported, options.assume)
-        phase(f"judged {len(judgement.sites):,} sites")
         loading = loading_of(linker, spec, tree.reported)
+        judgement = judge(linker, freeze(linker), spec, tree.reported, loading, options.assume)
+        phase(f"judged {len(judgement.sites):,} sites")
         opinions = second_opinions(judgement, linker, spec) if options.verify else ()
     told = check(judgement, loading)
     sites = assemble_sites(judgement, told, tree.role)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from auditor.checks.finding import Case, Check, Finding
+from auditor.checks.finding import Case, Check, Finding, overridden_wait
 from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
 from auditor.scales import CONFIDENCES, SEVERITIES
 
@@ -73,8 +73,9 @@ def _case(judgement: Judgement, need: Need, *, latent: bool, proved: bool) -> Ca
 
 
 def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
-    """The step at which somebody should have waited: the outermost method of an armed object next to the read; else,
-    from outside the pools, the function that went round the owner."""
+    """The step at which somebody should have waited: the outermost method of an armed object next to the read, or the
+    override of a method that waits which that one calls on the same object; else, from outside the pools, the function
+    that went round the owner."""
     start = len(hops)
     while start and hops[start - 1].frame[1] is not None:
         start -= 1
@@ -84,7 +85,8 @@ def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
     for hop in inner:
         context = hop.frame[1]
         if context is not None and judgement.armed.state(context).kind == "armed":
-            return hop, True
+            own = (one for one in inner if one.frame[1] == context)
+            return next((one for one in own if overridden_wait(judgement, one.frame[0]) is not None), hop), True
     if start == 0:
         return hops[0], True
     if inner and not _round_owner(judgement, inner[0]):

@@ -59,6 +59,13 @@ class Case:
         return next((one for one in self.need.near if one.why == kind), None)
 
 
+def overridden_wait(judgement: Judgement, function: str) -> str | None:
+    """The method of a base class that a method overrides, if that one waits."""
+    cls, _, name = function.rpartition(".")
+    overridden = (f"{base}.{name}" for base in judgement.hierarchy.mro(cls)[1:])
+    return next((one for one in overridden if one in judgement.waits), None)
+
+
 def _no_case(case: Case) -> str | None:
     return None
 

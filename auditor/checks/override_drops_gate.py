@@ -1,19 +1,17 @@
 """``override-drops-gate``: an override reads without the gate that the overridden method has, or loads without a pool
 that the overridden method loads."""
 
-from auditor.checks.finding import Case, Check
+from auditor.checks.finding import Case, Check, overridden_wait
 
 
 def applies(case: Case) -> str | None:
     """The culprit overrides a method of a base class that waits."""
-    cls, _, name = case.culprit.rpartition(".")
-    for base in case.judgement.hierarchy.mro(cls)[1:]:
-        overridden = f"{base}.{name}"
-        if overridden in case.judgement.waits:
-            gate = case.judgement.waits[overridden]
-            waits = f"{base.rpartition('.')[2]}.{name}, which waits at {gate.place.path}:{gate.place.line}"
-            return f"{case.method} overrides {waits}, and does not wait itself"
-    return None
+    overridden = overridden_wait(case.judgement, case.culprit)
+    if overridden is None:
+        return None
+    gate = case.judgement.waits[overridden]
+    waits = f"{'.'.join(overridden.rsplit('.', 2)[-2:])}, which waits at {gate.place.path}:{gate.place.line}"
+    return f"{case.method} overrides {waits}, and does not wait itself"
 
 
 CHECK = Check(

@@ -18,6 +18,7 @@ from auditor.dataflow.cfg import (
     dominators,
     edge_dominators,
     post_dominators,
+    reaches,
     reverse_postorder,
 )
 from auditor.dataflow.lattice import (
@@ -64,6 +65,7 @@ __all__ = [
     "edge_dominators",
     "is_recursive",
     "post_dominators",
+    "reaches",
     "reverse_postorder",
     "solve_backward",
     "solve_forward",

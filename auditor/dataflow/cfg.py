@@ -7,7 +7,7 @@ about blocks reachable from the entry; what is not reachable has no order, no do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -165,6 +165,19 @@ class EdgeDominators(Mapping[Block, tuple[Edge, ...]]):
     def dominates(self, edge: Edge, block: Block) -> bool:
         """Tell whether every path from the entry to ``block`` takes ``edge``. O(1)."""
         return self.way_in.get(edge[1]) == edge and self.tree.dominates(edge[1], block)
+
+
+def reaches(successors: Mapping[Block, Iterable[Block]], start: Block, goal: Block) -> bool:
+    """Whether control can go on from one block to another, at least one step."""
+    seen, todo = {start}, [start]
+    while todo:
+        for target in successors.get(todo.pop(), ()):
+            if target == goal:
+                return True
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return False
 
 
 def edge_dominators(graph: Graph) -> EdgeDominators:

@@ -9,6 +9,7 @@ It knows no file, no syntax and no report; unknown is an outcome with a reason.
 """
 
 from auditor.gating.armed import Armed, Registration, State
+from auditor.gating.contradictions import Contradiction
 from auditor.gating.proofs import certificates, vocabulary
 from auditor.gating.remedies import Extent, Remedy, Waiting
 from auditor.gating.streams import ASIDE
@@ -40,6 +41,7 @@ __all__ = [
     "Armed",
     "BindingVerdict",
     "Buffer",
+    "Contradiction",
     "Excluded",
     "Extent",
     "Gate",

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions
 from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Phi, Return, SetAttr, Value
+from auditor.gating.completing import Completing
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
@@ -20,7 +21,8 @@ from auditor.spec import Arming, EngineSpec
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One arming call as it reaches one object. ``counter`` is False for None; ``wrapper`` is the object in whose own
-    arming method the call stands. ``base`` is the value that is armed, ``use`` what is read or set of it."""
+    arming method the call stands. ``value`` is what is registered, ``base`` what is armed, ``use`` what is read or set
+    of it."""
 
     path: str
     line: int
@@ -29,6 +31,7 @@ class Registration:
     wrapper: Instance | None
     frame: FrameKey
     block: int
+    value: Value
     method: str = ""
     base: Value = NOTHING
     use: Value = NOTHING
@@ -54,8 +57,11 @@ class Armed:
         spec: EngineSpec,
         product: Callable[[str], bool],
         conditions: Conditions,
+        completing: Completing,
     ) -> None:
         self._linker = linker
+        self._completing = completing
+        self._counters = frozenset(one.counter for one in spec.gates)
         self._conditions = conditions
         self._graph = graph
         self._connected = bool(spec.connectors.wait)
@@ -63,6 +69,7 @@ class Armed:
         self.refused: dict[Instance, str] = {}
         self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
         self._states: dict[Instance, State] = {}
+        self._apart: dict[Instance, bool] = {}
         self._held: dict[tuple[Object, int], tuple[Instance, ...]] = {}
         self.loaded = self._loaded()
         self.scenarios = self._scenarios()
@@ -94,6 +101,8 @@ class Armed:
             event = outer[0]
             both = f"a counter at {given[0].path}:{given[0].line} and None at {event.path}:{event.line}"
             return State("unclear", f"{both}: which is last cannot be told", event)
+        if given and all(self._is_never_completed(event) for event in given):
+            return State("disarmed", f"no loader completes the counter of {given[0].path}:{given[0].line}", given[0])
         if given:
             return State("armed", f"registered at {given[0].path}:{given[0].line}", given[0])
         if cleared:
@@ -103,6 +112,20 @@ class Armed:
         if one in self.refused:
             return State("unset", self.refused[one])
         return State("unset", "no counter is ever registered on it")
+
+    def _is_never_completed(self, event: Registration) -> bool:
+        return self._completing.never(self._graph.code(event.frame), event.value)
+
+    def arrives_apart(self, one: Instance) -> bool:
+        """Whether a loader signals the layers of an object each on a stream of its own: a wait is for one layer."""
+        if one not in self._apart:
+            counters = (each for each in self._counters_of(one) if isinstance(each, Instance))
+            self._apart[one] = any(map(self._completing.apart, counters))
+        return self._apart[one]
+
+    def _counters_of(self, one: Instance) -> frozenset[Object]:
+        nodes = (self._linker.fields.get((one, name)) for name in self._counters)
+        return frozenset[Object]().union(*(self._linker.graph.points_to(node) for node in nodes if node is not None))
 
     def _feasible(self, one: Instance, events: tuple[Registration, ...]) -> tuple[Registration, ...]:
         """The registrations that some path from an entry point leads to without a refusal of this object."""
@@ -235,7 +258,8 @@ def _registrations(
             func = code.defined.get(call.func)
             base, use = (func.base, func.dst) if isinstance(func, Attr) else (NOTHING, NOTHING)
             event = Registration(
-                *(code.path, call.at.line, code.name, counter, wrapper, key, site.block, callee.name, base, use)
+                *(code.path, call.at.line, code.name, counter, wrapper, key, site.block, argument.value),
+                *(callee.name, base, use),
             )
             found.setdefault(site.receiver, set()).add(event)
     _assignments(linker, graph, spec, product, found)
@@ -264,7 +288,7 @@ def _assignments(
                     if isinstance(target, Instance):
                         counter = not _null_value(code, one.value)
                         event = Registration(
-                            code.path, one.at.line, code.name, counter, None, key, number, base=one.base
+                            code.path, one.at.line, code.name, counter, None, key, number, one.value, base=one.base
                         )
                         found.setdefault(target, set()).add(event)
 

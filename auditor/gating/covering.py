@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.dataflow import edge_dominators
+from auditor.dataflow import edge_dominators, reaches
 from auditor.facts import Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near
+from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
 from auditor.link import Code, Instance
 
 NOOP = "noop"
 """Why a wait that does nothing does not count."""
+MEMO = "memo"
+"""Why a wait does not count that a memo says to have been made, for a load that may be over."""
 ORDER = "order"
 """Why a wait on an object does not count whose arming order cannot be told."""
 OTHER = "other objects only"
@@ -53,6 +55,7 @@ class Covering:
             return None, OTHER
         if owners is not None and receiver is not None and receiver in owners and gate.through == path is not None:
             owners = frozenset({receiver})
+        apart = owners is not None and any(map(self._armed.arrives_apart, owners))
         if owners is not None:
             states = [self._armed.state(one) for one in sorted(owners, key=repr)]
             if not states:
@@ -62,7 +65,22 @@ class Covering:
                 return False, dead[0].why
             if any(one.kind == "unclear" for one in states) and covers(gate.layer, layer, self._first_layers)[0]:
                 return None, ORDER
-        return covers(gate.layer, layer, self._first_layers)
+        if owners and gate.layer.table and all(self._held.has(one, gate.layer.table) for one in owners):
+            return self._by_place(gate.layer.table)
+        verdict, why = covers(gate.layer, layer, self._first_layers, apart=apart)
+        return (None, MEMO) if verdict and gate.memo else (verdict, why)
+
+    def _by_place(self, table: str) -> tuple[bool | None, str]:
+        """Of a wait for the place of a layer in a table that its owner keeps to make ids dense: whether its counter
+        counts places instead of layers is known where the loader looks up what it signals."""
+        if table in self._held.tables.signalled:
+            return False, f"the wait is for the place of the layer in `{table}`, and its counter counts layers"
+        return None, f"whether its counter counts the places of `{table}` is not known"
+
+    def of_others(self, state: Held, layer: Layer) -> tuple[tuple[Place, ...], ...]:
+        """The calls by which a gate is acquired that covers ``layer``, whatever object it is of."""
+        covering = (gate for gate in _in_order(state) if covers(gate.layer, layer, self._first_layers)[0])
+        return next((gate.chains for gate in covering), ())
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
         """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or
@@ -112,6 +130,8 @@ def covering_all(armed: Armed, gate: Gate, pool: Instance) -> tuple[bool | None,
     verdict, why = covers(gate.layer, EVERY)
     if verdict and owners is not None and not any(one.kind == "armed" for one in states):
         return None, ORDER
+    if verdict and gate.memo:
+        return None, MEMO
     if verdict is None and not without_first_layer(gate.layer).terms:
         return False, f"the wait is for layer {readable(gate.layer)} alone"
     return verdict, why
@@ -125,7 +145,7 @@ def _is_builtin(code: Code, one: Call) -> bool:
 
 def _kind(verdict: bool | None, why: str) -> str:
     """Why a gate did not do, in one word (``Near.why``)."""
-    if why in (NOOP, ORDER):
+    if why in (NOOP, ORDER, MEMO):
         return why
     if why.startswith("the wait"):
         return "layer"
@@ -134,16 +154,3 @@ def _kind(verdict: bool | None, why: str) -> str:
 
 def _in_order(held: Held) -> list[Gate]:
     return sorted((one for one in held if isinstance(one, Gate)), key=lambda one: (one.place, one.chain))
-
-
-def reaches(successors: Mapping[int, Iterable[int]], start: int, goal: int) -> bool:
-    """Whether control can go on from one block to another, at least one step."""
-    seen, todo = {start}, [start]
-    while todo:
-        for target in successors.get(todo.pop(), ()):
-            if target == goal:
-                return True
-            if target not in seen:
-                seen.add(target)
-                todo.append(target)
-    return False

@@ -6,22 +6,44 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
-from auditor.facts import Attr, Branch, Call, Const, Enter, FunctionFacts, Name, Op, Param, Return, Value, expression
+from auditor.facts import (
+    Attr,
+    Branch,
+    Call,
+    Const,
+    Enter,
+    FunctionFacts,
+    Iterate,
+    Name,
+    Op,
+    Param,
+    Return,
+    Value,
+    Yield,
+    expression,
+)
 from auditor.gating.class_tests import class_test, tested_names
+from auditor.gating.fields import Fields
+from auditor.gating.memos import Memos
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
+from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Held, Place, Vacuous, meet, simplest
+from auditor.gating.values import Gate, Held, Place, Vacuous, defined_at, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
 Calling: TypeAlias = Call | Attr | Enter
 """An instruction that runs a function of the tree: a call, the read of a property, the start of a with block."""
+Resuming: TypeAlias = Iterate | Enter
+"""An instruction that runs a generator up to its next ``yield``: the round of a loop, the start of a with block."""
 
 
 class Primitive(NamedTuple):
@@ -46,11 +68,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame."""
+    """The answer for one frame. ``known``: what is held on branches on which a memo says so."""
 
     events: tuple[Event, ...]
     starts: Mapping[int, Held]
     exits: Held
+    known: Mapping[tuple[int, int], Held] = field(default_factory=dict)
 
     def at(self, block: int, index: int) -> Held:
         """What is held just before instruction ``index`` of ``block``."""
@@ -75,7 +98,16 @@ def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
 
 
 def _unconditional(gate: Gate) -> Gate:
-    return replace(gate, given=(), only=None)
+    return replace(gate, given=(), only=None, memo=False)
+
+
+def _skipped(events: Iterable[Event], known: Mapping[tuple[int, int], Held]) -> tuple[Event, ...]:
+    """The events, each gate that a memo skips with where the memo is reset."""
+    resets = {gate: gate.resets for held in known.values() for gate in held if isinstance(gate, Gate)}
+    return tuple(
+        Event(one.block, one.index, tuple(replace(gate, resets=resets.get(gate, ())) for gate in one.gates))
+        for one in events
+    )
 
 
 CONNECTOR = Path(":connector")
@@ -86,7 +118,10 @@ EMPTY = FrameState((), {}, frozenset())
 class HeldGates:
     """Computes and remembers the state of every frame that is asked for."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec) -> None:
+    def __init__(
+        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str] = frozenset()
+    ) -> None:
+        """``signals``: the methods that say that a layer has arrived."""
         self._linker = linker
         self._graph = graph
         self._spec = spec
@@ -102,8 +137,13 @@ class HeldGates:
         self._class_tested = tested_names(linker)
         self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
         start = [key for key in graph.frames if self.primitives(graph.code(key))]
+        self._empty = dict(self._empty_overrides())
+        start += [key for key in graph.frames if key[0] in self._empty]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
+        self._fields = Fields(linker, graph)
+        self.tables = Tables(linker, graph, signals)
+        self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
     def flow(self, code: Code) -> Graph:
@@ -131,19 +171,34 @@ class HeldGates:
         code = self._graph.code(key)
         block = code.facts.blocks[source]
         end = 0 if target in block.handlers else len(block.instructions) + 1
-        return self.state(key).at(source, end) | self._refinements(code).get((source, target), frozenset())
+        state = self.state(key)
+        nothing: Held = frozenset()
+        said = self._refinements(code).get((source, target), nothing) | state.known.get((source, target), nothing)
+        return state.at(source, end) | said
 
     def _solve(self, key: FrameKey) -> FrameState:
-        frame = self._graph.frames[key]
-        events = _side_by_side(self._events(key, frame))
+        code = self._graph.code(key)
+        if code.name in self._empty:
+            return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
+        events = _side_by_side(self._events(key, self._graph.frames[key]))
+        state = self._state(code, events)
+        known = self._memos.known(key, state.at) if events else {}
+        return self._state(code, _skipped(events, known), known) if known else state
+
+    def _state(
+        self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})
+    ) -> FrameState:
         by_block: dict[int, list[Gate]] = {}
         for event in events:
             by_block.setdefault(event.block, []).extend(event.gates)
-        starts = self._starts(frame.code, by_block)
-        return FrameState(events, starts, _at_returns(frame.code.facts, starts, by_block))
+        starts = self._starts(code, by_block, known)
+        return FrameState(events, starts, _at_returns(code.facts, starts, by_block), known)
 
-    def _starts(self, code: Code, by_block: Mapping[int, list[Gate]]) -> Mapping[int, Held]:
-        """What is held at the start of each block."""
+    def _starts(
+        self, code: Code, by_block: Mapping[int, list[Gate]], known: Mapping[tuple[int, int], Held]
+    ) -> Mapping[int, Held]:
+        """What is held at the start of each block; ``known`` what is besides on some edges."""
+        nothing: Held = frozenset()
         said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
@@ -151,11 +206,14 @@ class HeldGates:
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
-                to: simplest((held if to in content.handlers else after) | said.get((block, to), frozenset()))
+                to: simplest(
+                    (held if to in content.handlers else after)
+                    | said.get((block, to), nothing)
+                    | known.get((block, to), nothing)
+                )
                 for to in successors(content)
             }
 
-        nothing: Held = frozenset()
         return solve_forward(self.flow(code), nothing, transfer, meet)
 
     # ------------------------------------------------------------ which functions wait
@@ -164,7 +222,7 @@ class HeldGates:
         """Functions that have waited when they return, with the first gate of each; of methods that nobody runs (an
         override may stand in front of them) what their text says."""
         found: dict[str, Gate] = {}
-        for name, context in sorted(self.acquiring, key=repr):
+        for name, context in sorted((key for key in self.acquiring if key[0] not in self._empty), key=repr):
             gate = _first(self.state((name, context)).exits)
             if gate is not None:
                 found.setdefault(name, gate)
@@ -175,6 +233,32 @@ class HeldGates:
                 if gate is not None:
                     found[name] = gate
         return found
+
+    def _empty_overrides(self) -> Iterator[tuple[str, Gate]]:
+        """The methods that do nothing in place of one that waits, each with that wait as one that does nothing."""
+        for name, code in {key[0]: frame.code for key, frame in self._graph.frames.items()}.items():
+            if code.owner and len(code.facts.blocks) == 1 and is_empty(code.facts):
+                bases = self._linker.hierarchy.mro(code.owner)[1:]
+                overridden = next(
+                    (one for base in bases if (one := f"{base}.{code.facts.name}") in self._linker.codes), ""
+                )
+                gate = self._declared(overridden, frozenset({name}))
+                if gate is not None:
+                    place = defined_at(code)
+                    given = zip(self._linker.codes[overridden].facts.params, code.facts.params, strict=False)
+                    own: dict[str, Value | Path] = {one.name: Path(other.name) for one, other in given}
+                    yield (
+                        name,
+                        replace(
+                            gate,
+                            through=path_into(code, own, gate.through),
+                            layer=layer_into(code, own, gate.layer, "!"),
+                            noop=True,
+                            place=place,
+                            text=".".join(name.rsplit(".", 2)[-2:]),
+                            chain=(place,),
+                        ),
+                    )
 
     def _declared(self, name: str, above: frozenset[str]) -> Gate | None:
         """The gate that a method has acquired when it returns, as far as its text and the methods it calls on its own
@@ -202,7 +286,7 @@ class HeldGates:
                     by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
         if not by_block:
             return None
-        return _first(_at_returns(code.facts, self._starts(code, by_block), by_block))
+        return _first(_at_returns(code.facts, self._starts(code, by_block, {}), by_block))
 
     # ------------------------------------------------------------ events
 
@@ -232,10 +316,21 @@ class HeldGates:
             gates = tuple(self._call_gates(frame, sites))
             if gates:
                 yield Event(block, index, gates)
+        made = {value: sites for (_, _, value), sites in grouped.items() if self._are_generators(sites)}
+        for block, index, resuming in _resumptions(frame.code) if made else ():
+            sites = made.get(resuming.iterable if isinstance(resuming, Iterate) else resuming.manager, [])
+            manages = [_is_manager(self._graph.code(site.callee).facts) for site in sites]
+            if sites and all(each == isinstance(resuming, Enter) for each in manages):
+                yield Event(block, index, tuple(self._call_gates(frame, sites, resuming)))
+
+    def _are_generators(self, sites: Iterable[CallSite]) -> bool:
+        """Whether all callees are generators of which some wait."""
+        facts = (self._graph.code(site.callee).facts.is_generator for site in sites)
+        return any(site.callee in self.acquiring for site in sites) and all(facts)
 
     def _primitive_gate(self, frame: Frame, one: Primitive) -> Gate:
         code, call = frame.code, one.call
-        layer = self._waited_layer(code, one)
+        layer = self.tables.marked((code.name, frame.context), self._waited_layer(code, one))
         place = Place(code.path, call.at.line, call.at.column, code.name)
         text = expression(code.facts, call.dst, code.defined)
         if one.func.name == self._connector_wait:
@@ -244,13 +339,18 @@ class HeldGates:
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
             given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
-            return Gate(None, path, layer, None, given, noop, place, text, (place,))
+            return Gate(None, path, layer, given=given, noop=noop, place=place, text=text, chain=(place,))
         owners = instances(self._linker, frame, one.counter.base, one.block)
-        return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
+        through = path_of(code.defined, one.counter.base)
+        return Gate(owners, through, layer, noop=noop, place=place, text=text, chain=(place,))
 
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:
         argument = one.call.arguments[self._waits[one.func.name] :][:1]
         return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+
+    def has(self, one: Instance, name: str) -> bool:
+        """Whether objects of its class have an attribute of a name."""
+        return name in self._linker.hierarchy.attributes(one.cls)
 
     def _does_nothing(self, frame: Frame, counter: Value, method: str, block: int) -> bool:
         """Whether the wait of every counter that this can be has an empty body."""
@@ -262,12 +362,23 @@ class HeldGates:
         ]
         return bool(bodies) and all(is_empty(one) for one in bodies)
 
-    def _call_gates(self, frame: Frame, sites: list[CallSite]) -> Iterable[Gate]:
-        """What a call acquires: what all its callees do, and what some do, bound to their receivers."""
+    def _acquired(self, callee: FrameKey) -> Held:
+        """What a callee has acquired when it returns, or hands out an element."""
+        facts = self._graph.code(callee).facts
+        state = self.state(callee)
+        if not facts.is_generator:
+            return state.exits
+        held = [state.at(block, index) for block, index, one in _yields(facts) if block in state.starts]
+        return reduce(meet, held) if held and not any(one.delegate for _, _, one in _yields(facts)) else frozenset()
+
+    def _call_gates(self, frame: Frame, sites: list[CallSite], resuming: Resuming | None = None) -> Iterable[Gate]:
+        """What a call acquires: what all its callees do, and what some do, bound to their receivers. What a generator
+        does it acquires where it is run on (``resuming``)."""
         relevant = [
             site
             for site in sites
-            if site.callee in self.acquiring and not self._graph.code(site.callee).facts.is_generator
+            if site.callee in self.acquiring
+            and self._graph.code(site.callee).facts.is_generator == (resuming is not None)
         ]
         if not relevant:
             return
@@ -275,8 +386,8 @@ class HeldGates:
         receiver = receiver_path(frame.code, call)
         found: dict[Gate, list[tuple[CallSite, Gate]]] = {}
         for site in relevant:
-            for gate in self.state(site.callee).exits:
-                moved = self.into_caller(frame, call, site, gate) if isinstance(gate, Gate) else None
+            for gate in self._acquired(site.callee):
+                moved = self.into_caller(frame, call, site, gate, resuming) if isinstance(gate, Gate) else None
                 if moved is not None:
                     # waits of several receivers for the same layer, each on itself, are one gate
                     same = moved if moved.through is None or moved.through != receiver else replace(moved, owners=None)
@@ -290,6 +401,7 @@ class HeldGates:
                 text=holders[0][1].text,
                 chain=holders[0][1].chain,
                 beside=holders[0][1].beside,
+                resets=holders[0][1].resets,
             )
             callees = {site.callee for site, _ in holders}
             if len(callees) == len(sites):
@@ -306,17 +418,26 @@ class HeldGates:
         function = self._graph.code(site.callee).facts
         return any(wraps(self._graph.code(one).facts, function) for one in wrappers)
 
-    def into_caller(self, frame: Frame, call: Calling, site: CallSite, gate: Gate) -> Gate | None:
+    def into_caller(
+        self, frame: Frame, call: Calling, site: CallSite, gate: Gate, resuming: Resuming | None
+    ) -> Gate | None:
         """A callee's gate in the caller's terms; None where the caller cannot name its layer."""
+        key = frame.code.name, frame.context
         callee = self._graph.code(site.callee)
         argument = arguments_of(frame.code, call, callee.facts, implicit=site.implicit)
-        layer = layer_into(frame.code, argument, gate.layer, f"{site.value}!")
+        beyond = None if resuming is None or gate.layer.last else _beyond_yielded(callee, gate.layer)
+        layer = layer_into(frame.code, argument, gate.layer if beyond is None else beyond, f"{site.value}!")
+        if beyond is not None and resuming is not None:
+            layer = layer.plus(Layer(((Path(f"%{resuming.dst}"), 1),)))
+        layer = self.tables.marked(key, self._fields.layer(key, layer))
         if layer.foreign and not layer.last:
             return None
-        place = Place(frame.code.path, call.at.line, call.at.column, frame.code.name)
+        at = call.at if resuming is None else resuming.at
+        place = Place(frame.code.path, at.line, at.column, frame.code.name)
         if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
             return None
         through = path_into(frame.code, argument, gate.through)
+        through = None if through is None else self._fields.path(key, through)
         only = gate.only
         if only is not None:
             path = path_into(frame.code, argument, only[0])
@@ -324,8 +445,8 @@ class HeldGates:
                 return None
             only = (path, only[1])
         chains = [(place, *chain) for chain in gate.chains]
-        return Gate(
-            gate.owners, through, layer, only, (), gate.noop, gate.place, gate.text, chains[0], tuple(chains[1:])
+        return replace(
+            gate, through=through, layer=layer, only=only, given=(), chain=chains[0], beside=tuple(chains[1:])
         )
 
     # ------------------------------------------------------------ branches
@@ -398,6 +519,34 @@ class HeldGates:
         if loose and isinstance(one, Param) and _is_optional(code, one.name):
             return Vacuous(without=frozenset({one.name}))
         return None
+
+
+def _yields(function: FunctionFacts) -> Iterator[tuple[int, int, Yield]]:
+    for number, block in enumerate(function.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Yield):
+                yield number, index, one
+
+
+def _resumptions(code: Code) -> Iterator[tuple[int, int, Resuming]]:
+    for number, block in enumerate(code.facts.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Iterate | Enter):
+                yield number, index, one
+
+
+def _is_manager(function: FunctionFacts) -> bool:
+    """Whether a generator is made a context manager by the decorator of the library."""
+    return any(one.rpartition(".")[2] in ("contextmanager", "asynccontextmanager") for one in function.decorators)
+
+
+def _beyond_yielded(generator: Code, layer: Layer) -> Layer | None:
+    """What a layer of a generator is beyond the element that it hands out, if that is the same of each; None where it
+    is not computed from it."""
+    beyond = {layer.plus(layer_of(generator.defined, one.value), -1) for _, _, one in _yields(generator.facts)}
+    one = beyond.pop() if len(beyond) == 1 else layer
+    inner = any(path.root.startswith("%") for path in one.roots())
+    return None if inner or not layer.roots() - one.roots() else one
 
 
 def _first(held: Held) -> Gate | None:

@@ -14,7 +14,7 @@ from auditor.facts import NOTHING, Phi, Value
 from auditor.gating.covering import Covering
 from auditor.gating.held import HeldGates, instances
 from auditor.gating.symbols import Derived, Layer, Path, layer_of, path_of, replaced
-from auditor.gating.values import Bound, Gate, Vacuous
+from auditor.gating.values import Bound, Gate, Place, Vacuous
 from auditor.link import Code, Linker
 
 _DEEPEST = 4
@@ -22,7 +22,9 @@ _DEEPEST = 4
 
 
 class Joins:
-    """Answers for a frame: the gate of the first path, with the others beside it, where each has one or needs none."""
+    """Answers for a frame: the gate of the first path, with the others beside it, where each has one or needs none. A
+    path that the object does not come by needs none; where it has one for the objects that do, that is beside it too,
+    so that nobody has to know which object comes by which path to see that a wait comes first on each."""
 
     def __init__(self, linker: Linker, graph: CallGraph, held: HeldGates, covering: Covering) -> None:
         self._linker = linker
@@ -45,13 +47,15 @@ class Joins:
         code = self._graph.code(key)
         path, receiver = bound
         found: list[tuple[Gate, str]] = []
+        others: dict[tuple[Place, ...], None] = {}
         for source in sorted({block for phi in phis for block, _ in phi.choices}):
             values = {phi.dst: dict(phi.choices).get(source, NOTHING) for phi in phis}
-            if not self._comes_by(key, source, values, bound):
-                continue
-            there = (_path_there(code, path, values), receiver)
             layer_there = replaced(layer, {f"%{dst}": layer_of(code.defined, value) for dst, value in values.items()})
             state = self._held.along(key, source, join)
+            if not self._comes_by(key, source, values, bound):
+                others.update(dict.fromkeys(self._covering.of_others(state, layer_there)))
+                continue
+            there = (_path_there(code, path, values), receiver)
             gate, _ = self._covering.judge(state, layer_there, there)
             if gate is None and depth < _DEEPEST:
                 gate = self.gate(key, layer_there, there, depth + 1)
@@ -60,7 +64,7 @@ class Joins:
             found += [gate] if gate is not None else []
         if not found:
             return None
-        (first, why), chains = found[0], dict.fromkeys(each for one, _ in found for each in one.chains)
+        (first, why), chains = found[0], dict.fromkeys(each for one, _ in found for each in one.chains) | others
         return replace(first, beside=tuple(chains) if len(chains) > 1 else ()), why
 
     def _comes_by(self, key: FrameKey, block: int, values: Mapping[Value, Value], bound: Bound) -> bool:

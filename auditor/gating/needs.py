@@ -16,7 +16,7 @@ from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
 from auditor.facts import Attr, Call, Enter, Param, Value
 from auditor.gating.armed import Armed
-from auditor.gating.covering import ORDER, Covering
+from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
 from auditor.gating.held import (
     CONNECTOR,
@@ -207,6 +207,8 @@ class Needs:
             return "unknown", "unreached"  # who calls it from outside may have waited
         if any(one.why == ORDER for one in need.near):
             return "unknown", "arming-order"
+        if any(one.why == MEMO for one in need.near):
+            return "unknown", "memoised-gate"
         if any(one.why == "unrelated" for one in need.near):
             return "unknown", "layer-unrelated"
         if any(one.why == UNCLEAR for one in need.near):

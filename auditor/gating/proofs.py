@@ -34,7 +34,8 @@ def _certificates(site: str, outcome: Outcome, armed: Armed) -> Iterator[Certifi
         wait = tuple(map(_step, gate.chain or (gate.place,)))
         beside = tuple(tuple(map(_step, chain)) for chain in gate.beside)
         for registered in _registrations(gate, armed):
-            yield Certificate(site, read, wait, registered, tuple(chain for chain in beside if chain != wait))
+            others = tuple(chain for chain in beside if chain != wait)
+            yield Certificate(site, read, wait, registered, others, tuple(map(_step, gate.resets)))
 
 
 def _registrations(gate: Gate, armed: Armed) -> Iterable[Step | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from auditor.facts import (
@@ -49,10 +49,12 @@ class Path:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Derived:
-    """A number computed from ``sources`` in a way that is not followed; ``text`` tells two computations apart."""
+    """A number computed from ``sources`` in a way that is not followed; ``text`` tells two computations apart.
+    ``table``: the attribute in which it was looked up, if that makes layer ids dense."""
 
     text: str
     sources: tuple[Path, ...]
+    table: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return self.text
@@ -116,6 +118,11 @@ class Layer:
         return len(self.terms) == 1 and all(
             isinstance(atom, Path) and not atom.names and atom.root[0] not in "%!:" for atom, _ in self.terms
         )
+
+    @property
+    def table(self) -> str:
+        """The table in which a part of it was looked up, or ""."""
+        return next((atom.table for atom, _ in self.terms if isinstance(atom, Derived) and atom.table), "")
 
     @property
     def derived(self) -> bool:
@@ -272,7 +279,7 @@ def _foreign_roots(layer: Layer) -> frozenset[Path]:
 def _replace(atom: Atom, argument: Callable[[str], Layer | None], mark: str) -> Layer:
     if isinstance(atom, Derived):
         sources = [path for source in atom.sources for path in _replace(source, argument, mark).roots()]
-        return Layer(((Derived(f"{mark}{atom.text}", tuple(sorted(set(sources)))), 1),))
+        return Layer(((Derived(f"{mark}{atom.text}", tuple(sorted(set(sources))), atom.table), 1),))
     given = argument(atom.root)
     if given is None:
         kept = atom if atom.root.startswith(":") else Path(f"{mark}{atom.root}", atom.names)
@@ -306,12 +313,18 @@ def _shown(layer: Layer) -> str:
     return "some layer" if "!some" in text else re.sub(r"%\d+", "(computed)", text)
 
 
-def covers(held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAYER) -> tuple[bool | None, str]:
+def covers(
+    held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAYER, *, apart: bool = False
+) -> tuple[bool | None, str]:
     """Whether a wait for ``held`` orders a read of ``needed``: True, False (provably not), None (cannot tell), with the
     reason.
 
-    Loads complete in layer order, so a wait covers every lower layer and the last layer covers all (DESIGN.md §2.3).
+    Loads complete in layer order, so a wait covers every lower layer and the last layer covers all (DESIGN.md §2.3);
+    where each layer arrives ``apart``, it covers that layer alone.
     """
+    if apart and held.last and not needed.last:
+        alone = "the wait is for the last layer, and each arrives on a stream of its own"
+        return (None, f"whether it is what is read is not known: {alone}") if needed.every else (False, alone)
     if held.last:
         return True, "a wait for the last layer covers every layer"
     if held.every:
@@ -320,7 +333,7 @@ def covers(held: Layer, needed: Layer, first_layers: Collection[str] = FIRST_LAY
         return None, "the read takes no layer, the wait is for one"
     waited, read = without_first_layer(held, first_layers), without_first_layer(needed, first_layers)
     if waited.terms == read.terms:
-        if read.constant <= waited.constant:
+        if read.constant <= waited.constant and not (apart and read.constant < waited.constant):
             return True, "the same layer" if read.constant == waited.constant else "a lower layer"
         return False, f"the wait is for {_shown(waited)}, the read is of {_shown(read)}"
     if read.derived and read.roots() and read.roots() <= waited.roots() and not read.constant:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
+from auditor.dataflow import reaches
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -35,7 +36,6 @@ from auditor.facts import (
     Value,
     Yield,
 )
-from auditor.gating.covering import reaches
 from auditor.gating.held import HeldGates, arguments_of
 from auditor.gating.storage import Storage
 from auditor.gating.symbols import EVERY, OWN, Derived, Layer, layer_of

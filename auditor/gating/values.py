@@ -72,8 +72,9 @@ class Gate:
 
     ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object
     at that path is one of those. ``given`` names the parameters that must not be None for it to happen; ``noop`` that
-    nothing happens. ``chain`` are the calls down to the primitive, outermost first; ``beside`` those of the same gate
-    on other paths.
+    nothing happens; ``memo`` that it happened once, for which load is not known. ``chain`` are the calls down to the
+    primitive, outermost first; ``beside`` those of the same gate on other paths; ``resets`` where the memo forgets by
+    which some paths skip it.
     """
 
     owners: frozenset[Instance] | None
@@ -82,10 +83,12 @@ class Gate:
     only: tuple[Path, frozenset[Instance]] | None = None
     given: tuple[str, ...] = ()
     noop: bool = False
+    memo: bool = False
     place: Place = field(default=Place("", 0, 0, ""), compare=False)
     text: str = field(default="", compare=False)
     chain: tuple[Place, ...] = field(default=(), compare=False)
     beside: tuple[tuple[Place, ...], ...] = field(default=(), compare=False)
+    resets: tuple[Place, ...] = field(default=(), compare=False)
 
     @property
     def chains(self) -> tuple[tuple[Place, ...], ...]:
@@ -132,15 +135,16 @@ def implies(one: Gate | Vacuous, other: Gate | Vacuous) -> bool:
         return one.through <= other.through and one.without <= other.without and one.unless in (None, other.unless)
     if isinstance(one, Vacuous) or isinstance(other, Vacuous):
         return False
-    return set(one.given) <= set(other.given) and replace(one, given=other.given) == other
+    weaker = set(one.given) <= set(other.given) and (other.memo or not one.memo)
+    return weaker and replace(one, given=other.given, memo=other.memo) == other
 
 
 def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
     """What certainly holds where one of two does."""
     if isinstance(other, Vacuous):
         return _either(one, other) if isinstance(one, Vacuous) else _excused(one, other)
-    if isinstance(one, Gate) and replace(one, given=other.given) == other:
-        return replace(one, given=tuple(sorted({*one.given, *other.given})))
+    if isinstance(one, Gate) and replace(one, given=other.given, memo=other.memo) == other:
+        return replace(one, given=tuple(sorted({*one.given, *other.given})), memo=one.memo or other.memo)
     return None
 
 
@@ -178,7 +182,7 @@ class Touch:
 @dataclass(frozen=True, slots=True)
 class Near:
     """A gate that was there and did not do: ``why`` is dead, order, layer, branch, aside, after, argument,
-    ``UNRELATED_ARGUMENT``, ``SKIPPED``, noop, unrelated, guard."""
+    ``UNRELATED_ARGUMENT``, ``SKIPPED``, noop, memo, unrelated, guard."""
 
     why: str
     gate: Gate

@@ -10,7 +10,9 @@ from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions, Meeting
 from auditor.facts import Attr, Call, Item, Value, expression
 from auditor.gating.armed import Armed
+from auditor.gating.completing import Completing
 from auditor.gating.connectors import Connectors
+from auditor.gating.contradictions import Contradiction, contradictions
 from auditor.gating.held import HeldGates
 from auditor.gating.needs import Needs
 from auditor.gating.remarks import Repeat, outsiders, repeats
@@ -31,6 +33,7 @@ from auditor.link import (
     Object,
     Super,
 )
+from auditor.loading import Loading
 from auditor.spec import EngineSpec, matcher
 
 Site: TypeAlias = Call | Attr | Item
@@ -105,7 +108,8 @@ class SiteVerdict:
 class Judgement:
     """Everything gating found. ``waits``: functions that have waited when they return, with the first gate;
     ``remedies``: what a function on a witness would have to wait for; ``repeats``: waits that were made already;
-    ``outsiders``: classes that take a counter and are no pools."""
+    ``outsiders``: classes that take a counter and are no pools; ``contradictions``: annotations that what flows there
+    contradicts."""
 
     sites: tuple[SiteVerdict, ...]
     armed: Armed
@@ -114,19 +118,26 @@ class Judgement:
     remedies: Remedies
     repeats: tuple[Repeat, ...]
     outsiders: tuple[tuple[str, Place], ...]
+    contradictions: tuple[Contradiction, ...]
 
 
 def judge(
-    linker: Linker, graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], assumed: Sequence[str] = ()
+    linker: Linker,
+    graph: CallGraph,
+    spec: EngineSpec,
+    product: Callable[[str], bool],
+    loading: Loading,
+    assumed: Sequence[str] = (),
 ) -> Judgement:
     """Give a verdict for every site of the files that ``product`` admits, where the conditions ``assumed`` hold.
+    ``loading`` is what is known of the other side.
 
     Raises:
         UsageError: nothing mentions one of them.
     """
     conditions = Conditions(linker, graph, spec, assumed)
-    armed = Armed(linker, graph, spec, product, conditions)
-    held = HeldGates(linker, graph, spec)
+    armed = Armed(linker, graph, spec, product, conditions, Completing(linker, graph, loading, spec))
+    held = HeldGates(linker, graph, spec, frozenset(name for one in loading.counters for name in one.signals))
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     connectors = Connectors(linker, graph, spec, held, needs)
@@ -144,6 +155,7 @@ def judge(
         remedies,
         tuple(repeats(graph, held, product)),
         tuple(outsiders(linker, spec, needs.is_buffer, product)),
+        tuple(contradictions(linker, graph, conditions, product)),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from auditor.link import Linker
+from auditor.loading.apart import is_apart
 from auditor.loading.behind import behind, launches
 from auditor.loading.beside import beside
-from auditor.loading.counters import counters
+from auditor.loading.counters import counters_of
 from auditor.loading.dispatch import Dispatch
 from auditor.loading.effects import Effects
 from auditor.loading.fences import stream_of, unfenced
@@ -22,7 +23,7 @@ from auditor.spec import EngineSpec
 
 def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool]) -> Loading:
     """Find the loaders in the files that ``product`` admits, and what they leave out."""
-    found = counters(linker, spec)
+    found = counters_of(linker, spec)
     effects = Effects(linker, spec, found, product)
     signalled = {name: one for one in found for name in one.signals}
     loaders = _loaders(effects)
@@ -33,6 +34,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         loaders=loaders,
         counters=found,
         classes=frozenset(linker.hierarchy.classes),
+        apart=frozenset(code.name for code, one in pairs if is_apart(code, one)),
         early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
         unfenced=(
             *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),

@@ -17,7 +17,7 @@ _TELLS = frozenset({"record", "notify", "notify_all", "set", "set_result", "rele
 _STREAM_WAITS = frozenset({"wait_event", "wait_stream"})
 
 
-def counters(linker: Linker, spec: EngineSpec) -> tuple[Counter, ...]:
+def counters_of(linker: Linker, spec: EngineSpec) -> tuple[Counter, ...]:
     """The counters of a program, by class. A pool that forwards a wait to its counter is none."""
     methods = {one.method for one in spec.gates}
     found = []

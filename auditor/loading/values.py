@@ -111,12 +111,14 @@ class Lapse:
 @dataclass(frozen=True, slots=True)
 class Loading:
     """Everything that is known of the other side of the gate: the loaders by function, the counters, all ``classes`` of
-    the program; and what is left out: ``early`` signals, ``unfenced`` transfers, ``dropped`` pools of overrides,
-    ``reused`` counters, ``ranges`` that count where they should bound, storage that is ``left`` behind."""
+    the program; the loaders that signal each layer on a stream of its own (``apart``); and what is left out: ``early``
+    signals, ``unfenced`` transfers, ``dropped`` pools of overrides, ``reused`` counters, ``ranges`` that count where
+    they should bound, storage that is ``left`` behind."""
 
     loaders: Mapping[str, Loader]
     counters: tuple[Counter, ...]
     classes: frozenset[str]
+    apart: frozenset[str] = frozenset()
     early: tuple[Lapse, ...] = ()
     unfenced: tuple[Lapse, ...] = ()
     dropped: tuple[Lapse, ...] = ()

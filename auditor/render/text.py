@@ -73,7 +73,7 @@ def _severity(page: Page, severity: str) -> Callable[[str], str]:
 
 
 def _label(finding: ReportedFinding) -> str:
-    named = finding.buffer not in ("", EVERYTHING) and not about_loader(finding)
+    named = bool(finding.sites) and finding.buffer not in ("", EVERYTHING) and not about_loader(finding)
     buffer = f" reads `{clean(finding.buffer)}`" if named else ""
     return f"{short(finding.method)}{buffer}" if finding.method else buffer.strip()
 

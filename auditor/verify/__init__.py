@@ -8,7 +8,9 @@ through one function, ``forms`` the layers; here is what a certificate claims:
 2. each step of ``read`` calls the function of the next;
 3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait;
 4. the layer waited for covers the layer read;
-5. the counter is registered where it is said to be.
+5. the counter is registered where it is said to be;
+6. a way round the wait that a memo opens does not count where the wait is made before the memo is told of its layer,
+   nobody else tells it, and it is reset where that is said.
 
 What of that cannot be asked of the facts is told as ``untested``; it is no objection.
 """
@@ -18,11 +20,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import Attr, Call, Const, Enter, FunctionFacts, Import, Item, Name, SetAttr, Value
-from auditor.verify.forms import Form, carried_up, covers, form, passed
-from auditor.verify.paths import Function, Point, nothing_to_wait_for
+from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
+from auditor.verify.memos import remembered, resets, told_elsewhere
+from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,16 @@ _BY_PROTOCOL = frozenset({"forward"})
 """Methods that Python or PyTorch runs for a call of the object."""
 
 
+Memos: TypeAlias = frozenset[tuple[Value, bool]]
+"""Tests, with the side on which a memo says that a wait was made."""
+
+
 class _Program:
     def __init__(self, facts: Mapping[str, FunctionFacts], words: Vocabulary) -> None:
         self._facts = facts
         self._words = words
         self._functions: dict[str, Function] = {}
-        self._ways: dict[tuple[tuple[Step, ...], Step | None, Point, frozenset[Point]], frozenset[Point]] = {}
+        self._ways: dict[tuple[tuple[Step, ...], Step | None, Point, frozenset[Point], Memos], frozenset[Point]] = {}
 
     def opinion(self, one: Certificate) -> Opinion:
         objections = list(self._missing(one))
@@ -61,6 +69,7 @@ class _Program:
             objections += self._broken(one.read, untested)
             objections += [each for wait in _waits(one) for each in self._avoided(one, wait)]
             objections += self._unarmed(one)
+            untested += (f"that every load begins behind the reset at {step}" for step in one.resets)
         if not objections:
             objections += self._apart(one, untested)
         return Opinion(one, tuple(objections), tuple(untested))
@@ -81,7 +90,9 @@ class _Program:
     def _broken(self, steps: Sequence[Step], untested: list[str]) -> Iterator[str]:
         """Steps that do not call the function of the next one."""
         for step, below in pairwise(steps):
-            if step.function != below.function:
+            if step.function != below.function and self._facts[below.function].is_generator:
+                yield from self._not_resumed(step, below)
+            elif step.function != below.function:
                 is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
                 calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
                 names = {self._called(step, one) for one in calls}
@@ -91,6 +102,20 @@ class _Program:
                     untested.append(f"that the call at {step} runs {below.function}")
                 elif wanted not in names:
                     yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
+
+    def _not_resumed(self, step: Step, below: Step) -> Iterator[str]:
+        """A generator does nothing where it is called: it runs in the rounds of a loop, or, made a context manager by
+        the library, in a ``with``."""
+        function, facts = self.function(step), self._facts[below.function]
+        manager = any(name.rpartition(".")[2].endswith("contextmanager") for name in facts.decorators)
+        runs = [
+            made is not None and self._called(step, made) == facts.name
+            for one in function.resumed(step)
+            if isinstance(one, Enter) == manager
+            for made in [function.made(one.manager if isinstance(one, Enter) else one.iterable)]
+        ]
+        if not any(runs):
+            yield f"{step} does not run {below.function}, a generator"
 
     def _is_nested(self, step: Step) -> bool:
         """Whether its function is defined in a function: a decorator's, or a callback."""
@@ -102,12 +127,12 @@ class _Program:
             and around in self._facts
         )
 
-    def _is_variable(self, step: Step, one: Call | Attr | Enter) -> bool:
+    def _is_variable(self, step: Step, one: Running) -> bool:
         """Whether what is called is held by a variable, an element or a name that may be another function's."""
         function = self.function(step)
         return isinstance(one, Call) and not isinstance(function.defined.get(one.func), Attr)
 
-    def _called(self, step: Step, one: Call | Attr | Enter) -> str:
+    def _called(self, step: Step, one: Running) -> str:
         function = self.function(step)
         func = function.defined.get(one.func) if isinstance(one, Call) else one
         return func.name if isinstance(func, Attr | Name | Import) else ""
@@ -116,7 +141,8 @@ class _Program:
         """Functions that are said to wait and can return without."""
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
-            if above.function != step.function and self._reached(steps, above, (0, 0), function.returns()):
+            memos = self._remembered(one, wait, depth, above)
+            if above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
@@ -124,17 +150,47 @@ class _Program:
             yield f"nothing is waited for at {last}"
 
     def _reached(
-        self, gates: tuple[Step, ...], above: Step | None, start: Point, goals: Iterable[Point]
+        self,
+        gates: tuple[Step, ...],
+        above: Step | None,
+        start: Point,
+        goals: Iterable[Point],
+        memos: Memos = frozenset(),
     ) -> frozenset[Point]:
-        """The goals that a way round all ``gates`` of a function leads to, which is called at ``above``."""
-        asked = (gates, above, start, frozenset(goals))
+        """The goals that a way round all ``gates`` of a function leads to, which is called at ``above``; not by way of
+        ``memos``."""
+        asked = (gates, above, start, frozenset(goals), memos)
         if asked not in self._ways:
             function = self.function(gates[0])
             owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
-            cut = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
+            cut = _either(nothing_to_wait_for(function, owners, self._given(above, function), self._words), memos)
             running = frozenset[Point]().union(*map(function.running, gates))
-            self._ways[asked] = function.reaches(start, asked[-1], function.alike(running), cut)
+            self._ways[asked] = function.reaches(start, asked[3], function.alike(running), cut)
         return self._ways[asked]
+
+    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, above: Step | None) -> Memos:
+        """The branches, in the function of a step of a wait, on which a memo says that the wait was made."""
+        if not one.resets:
+            return frozenset()
+        function, steps = self.function(wait[depth]), _beside(one, wait, depth)
+        waited = self._carried(wait[depth:], self._waited(wait[-1]))
+        words = self._words
+
+        def fits(key: Value) -> bool:
+            if key == NOTHING:
+                return any(covers(each, Form(constant=_LAST), words.first_layers, words.counts) for each in waited)
+            wanted = form(function, key).without(words.first_layers)
+            found = (each.without(words.first_layers) for each in waited)
+            return any((each.terms, each.constant) == (wanted.terms, wanted.constant) for each in found)
+
+        found = remembered(function, lambda points: bool(self._reached(steps, above, (0, 0), points)), fits)
+        return frozenset(branch for branch, name in found.items() if self._is_reset(one, function, name))
+
+    def _is_reset(self, one: Certificate, function: Function, name: str) -> bool:
+        """Whether a memo is told nothing in other functions, and forgets where it is said to."""
+        if name and told_elsewhere(self._facts, function, name):
+            return False
+        return all(step.function in self._facts and resets(self.function(step), step, {name}) for step in one.resets)
 
     def _given(self, above: Step | None, function: Function) -> frozenset[str]:
         """The optional parameters that the call above passes, with something else than a literal None."""
@@ -147,7 +203,7 @@ class _Program:
             name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
         )
 
-    def _owners(self, function: Function, call: Call | Attr | Enter) -> Iterator[str]:
+    def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
         func = function.defined.get(call.func) if isinstance(call, Call) else call
         if isinstance(func, Attr):
@@ -188,7 +244,8 @@ class _Program:
         step, gates = one.read[place], _beside(one, one.wait, depth)
         function = self.function(step)
         above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
-        round_it = self._reached(gates, above, (0, 0), function.points(step))
+        memos = self._remembered(one, one.wait, depth, above)
+        round_it = self._reached(gates, above, (0, 0), function.points(step), memos)
         if not round_it:
             return True
         before = one.read[place - 1] if place else None
@@ -196,7 +253,7 @@ class _Program:
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
-        return not any(self._reached(gates, above, (block, index + 1), goals) for block, index in round_it)
+        return not any(self._reached(gates, above, (block, index + 1), goals, memos) for block, index in round_it)
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
@@ -241,11 +298,35 @@ class _Program:
         found = inner
         for step, below in reversed(list(pairwise(steps))):
             if step.function != below.function:
-                function, callee = self.function(step), self._facts[below.function]
+                function, callee = self.function(step), Function(self._facts[below.function])
                 found = [
-                    carried_up(one, passed(function, call, callee)) for call in function.calls(step) for one in found
+                    each
+                    for call in function.calls(step)
+                    for one in found
+                    for each in self._carried_once(function, call, callee, one)
                 ]
         return found
+
+    def _carried_once(self, function: Function, call: Running, callee: Function, one: Form) -> Iterator[Form]:
+        made = call if isinstance(call, Call) else function.made(_source(call))
+        if isinstance(call, Iterate) and made is not None:
+            arguments = passed(function, made, callee.facts)
+            for beyond in beyond_yielded(callee, one):
+                yield carried_up(beyond, arguments).plus(form(function, call.dst), 1)
+        elif isinstance(call, Enter) or (made is not None and callee.facts.name == "__enter__"):
+            manager = Enter(NOTHING, made.dst, made.at) if made is not None else call
+            yield carried_up(one, {**passed(function, manager, callee.facts), **self._fields(function, made, callee)})
+        elif not isinstance(call, Iterate):
+            yield carried_up(one, passed(function, call, callee.facts))
+
+    def _fields(self, function: Function, made: Call | None, method: Function) -> Mapping[str, tuple[Form, str]]:
+        """The attributes of an object that is made here as the constructor of the method's class stores them."""
+        own = next((name for name, facts in self._facts.items() if facts is method.facts), "").rpartition(".")[0]
+        constructor = self._facts.get(f"{own}.__init__")
+        if made is None or constructor is None:
+            return {}
+        arguments = passed(function, made, constructor, constructs=True)
+        return {name: arguments[one] for name, one in stored(Function(constructor)).items() if one in arguments}
 
     # ------------------------------------------------------------ armed
 
@@ -271,6 +352,22 @@ class _Program:
     def _is_none(function: Function, value: Value) -> bool:
         one = function.defined.get(value)
         return isinstance(one, Const) and one.value is None
+
+
+def _source(call: Attr | Enter | Iterate) -> Value:
+    """What is entered or iterated."""
+    match call:
+        case Enter(manager=value) | Iterate(iterable=value):
+            return value
+    return NOTHING
+
+
+_LAST = 1_000_000
+"""A layer that only a wait for the last one covers."""
+
+
+def _either(cut: Cut, memos: Memos) -> Cut:
+    return lambda test, side: cut(test, side) or (test, side) in memos
 
 
 def _waits(one: Certificate) -> tuple[tuple[Step, ...], ...]:

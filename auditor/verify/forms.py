@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from auditor.facts import NOTHING, Attr, Build, Call, Const, Declare, Enter, FunctionFacts, Item, Op, Param, Phi, Value
-from auditor.verify.paths import Function
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Build,
+    Call,
+    Const,
+    Declare,
+    Enter,
+    FunctionFacts,
+    Item,
+    Op,
+    Param,
+    Phi,
+    SetAttr,
+    Value,
+)
+from auditor.verify.paths import Function, Running
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +111,9 @@ def carried_up(one: Form, arguments: Mapping[str, tuple[Form, str]]) -> Form:
     made = Form(constant=one.constant, computed=one.computed)
     for atom, factor in one.terms:
         root, dot, rest = atom.partition(".")
+        if dot and ".".join((root, rest.partition(".")[0])) in arguments:  # an attribute that is known
+            root, _, rest = rest.partition(".")
+            root, dot = f"{atom.partition('.')[0]}.{root}", "." if rest else ""
         if root not in arguments:
             made = made.plus(Form(((f"!{atom}", 1),), computed=True), factor)
         elif dot:
@@ -108,13 +126,37 @@ def carried_up(one: Form, arguments: Mapping[str, tuple[Form, str]]) -> Form:
     return replace(made, roots=made.roots | inside)
 
 
-def passed(caller: Function, call: Call | Attr | Enter, callee: FunctionFacts) -> dict[str, tuple[Form, str]]:
-    """Parameter of the callee → what the call passes for it."""
-    names = [one.name for one in callee.params if one.kind in ("posonly", "pos")]
+def beyond_yielded(generator: Function, one: Form) -> list[Form]:
+    """What a form of a generator is beyond the element that it hands out at each ``yield``; none where one of them is
+    not what it is computed from."""
+    yielded = [form(generator, instruction.value) for instruction in generator.handed_out()]
+    beyond = [one.plus(each, -1) for each in yielded]
+    told = [replace(each, computed=False) for each in beyond if not any(atom[0] == "%" for atom, _ in each.terms)]
+    return told if len(told) == len(beyond) else []
+
+
+def stored(constructor: Function) -> dict[str, str]:
+    """The attributes that a constructor gives its object first of all, ``self`` before them → its parameters."""
+    facts = constructor.facts
+    kept = [
+        (one, isinstance(value := constructor.defined.get(one.value), Param) and number == 0 and value.name)
+        for number, block in enumerate(facts.blocks)
+        for one in block.instructions
+        if isinstance(one, SetAttr) and one.base == 0
+    ]
+    names = [one.name for one, _ in kept]
+    return {f"{facts.params[0].name}.{one.name}": name for one, name in kept if name and names.count(one.name) == 1}
+
+
+def passed(
+    caller: Function, call: Running, callee: FunctionFacts, *, constructs: bool = False
+) -> dict[str, tuple[Form, str]]:
+    """Parameter of the callee → what the call passes for it; a call that ``constructs`` passes no object."""
+    names = [one.name for one in callee.params if one.kind in ("posonly", "pos")][1 if constructs else 0 :]
     found: dict[str, Value] = {}
     positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
     receiver = _receiver(caller, call)
-    if receiver is not None and names and "." in callee.qualname and len(positional) < len(names):
+    if not constructs and receiver is not None and names and "." in callee.qualname and len(positional) < len(names):
         found[names.pop(0)] = receiver
     found.update(zip(names, positional, strict=False))
     if isinstance(call, Call):
@@ -122,7 +164,7 @@ def passed(caller: Function, call: Call | Attr | Enter, callee: FunctionFacts) -
     return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
 
 
-def _receiver(caller: Function, call: Call | Attr | Enter) -> Value | None:
+def _receiver(caller: Function, call: Running) -> Value | None:
     if isinstance(call, Enter):
         return call.manager
     func = caller.defined.get(call.func) if isinstance(call, Call) else call

@@ -16,17 +16,21 @@ from auditor.facts import (
     Enter,
     FunctionFacts,
     Instruction,
+    Iterate,
     Jump,
     Op,
     Param,
     Return,
     Value,
+    Yield,
     definitions,
     expression,
 )
 
 Point: TypeAlias = tuple[int, int]
 """A block and the index of an instruction in it."""
+Running: TypeAlias = Call | Attr | Enter | Iterate
+"""An instruction that runs a function, or a generator up to its next ``yield``."""
 Cut: TypeAlias = Callable[[Value, bool], bool]
 """Whether a branch that goes this way has nothing to wait for."""
 
@@ -51,15 +55,26 @@ class Function:
         return self.facts.blocks[point[0]].instructions[point[1]]
 
     def running(self, step: Step) -> frozenset[Point]:
-        """The instructions that run a function at a place: calls, else reads of a property or starts of a ``with``."""
+        """The instructions that run a function at a place: calls, else reads of a property, starts of a ``with`` or
+        rounds of a loop."""
         found = self.points(step)
         calls = frozenset(point for point in found if isinstance(self.at(point), Call))
-        return calls or frozenset(point for point in found if isinstance(self.at(point), Attr | Enter))
+        return calls or frozenset(point for point in found if isinstance(self.at(point), Attr | Enter | Iterate))
 
-    def calls(self, step: Step) -> list[Call | Attr | Enter]:
+    def calls(self, step: Step) -> list[Running]:
         """The same as instructions."""
         found = [self.at(point) for point in sorted(self.running(step))]
-        return [one for one in found if isinstance(one, Call | Attr | Enter)]
+        return [one for one in found if isinstance(one, Call | Attr | Enter | Iterate)]
+
+    def resumed(self, step: Step) -> list[Enter | Iterate]:
+        """The instructions at a place that run a generator on."""
+        found = [self.at(point) for point in sorted(self.points(step))]
+        return [one for one in found if isinstance(one, Enter | Iterate)]
+
+    def made(self, value: Value) -> Call | None:
+        """The call that a value is the result of."""
+        one = self.defined.get(value)
+        return one if isinstance(one, Call) else None
 
     def alike(self, points: frozenset[Point]) -> frozenset[Point]:
         """These calls and those that are written the same: a wait on each of two branches is one."""
@@ -78,6 +93,23 @@ class Function:
     def names(self, value: Value) -> frozenset[str]:
         """The names of a value: of a local variable, and of what it was read from."""
         return frozenset({self.facts.names.get(value, ""), getattr(self.defined.get(value), "name", "")}) - {""}
+
+    def handovers(self) -> frozenset[Point]:
+        """Where control goes back to the caller: by a return, or of a generator, with an element."""
+        return self.yields() if self.facts.is_generator else self.returns()
+
+    def handed_out(self) -> list[Yield]:
+        """The ``yield``s of a generator."""
+        found = [self.at(point) for point in sorted(self.yields())]
+        return [one for one in found if isinstance(one, Yield)]
+
+    def yields(self) -> frozenset[Point]:
+        return frozenset(
+            (number, index)
+            for number, block in enumerate(self.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if isinstance(one, Yield)
+        )
 
     def returns(self) -> frozenset[Point]:
         return frozenset(

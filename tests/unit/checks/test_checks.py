@@ -193,6 +193,7 @@ def test_the_order_is_from_special_to_general() -> None:
         "untransferred-buffer",
         "layer-range-mismatch",
         "counter-reuse",
+        "false-annotation",
         "unresolved-receiver",
         "redundant-gate",
         "pack-gap",

@@ -163,8 +163,8 @@ def judged(sources: Mapping[str, str] | str, spec: EngineSpec | None = None) -> 
     linker = Linker({one.module: one.path for one in modules}, tracked)
     link_on_demand(linker, modules, lambda _: (), accessor, matcher(spec.buffers))
     graph = freeze(linker)
-    judgement = judge(linker, graph, spec, lambda _: True)
     loading = loading_of(linker, spec, lambda _: True)
+    judgement = judge(linker, graph, spec, lambda _: True, loading)
     return Judged(texts, judgement, check(judgement, loading), graph, linker, loading)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from auditor.certificates import Step
-from auditor.facts import Argument, Block, Call, Const, FunctionFacts, Instruction
+from auditor.facts import Argument, Block, Call, Const, FunctionFacts, Instruction, Iterate
 
 Facts = Mapping[str, FunctionFacts]
 
@@ -16,7 +16,7 @@ def without(facts: Facts, step: Step) -> Facts:
 
 
 def at_the_end(facts: Facts, step: Step) -> Facts:
-    """The call at a place comes last in its block."""
+    """The call, or the round of a loop, at a place comes last in its block."""
 
     def moved(block: Block, index: int) -> Block:
         rest = _spliced(block, index, ())
@@ -51,7 +51,7 @@ def _changed(facts: Facts, step: Step, change: object) -> Facts:
 def _calls(function: FunctionFacts, step: Step) -> Iterator[tuple[int, int]]:
     for number, block in enumerate(function.blocks):
         for index, one in enumerate(block.instructions):
-            if isinstance(one, Call) and one.at == (step.line, step.column):
+            if isinstance(one, Call | Iterate) and one.at == (step.line, step.column):
                 yield number, index
 
 

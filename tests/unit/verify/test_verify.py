@@ -21,7 +21,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 FOLDERS = sorted(
     {
         path.parent.relative_to(FIXTURES).as_posix()
-        for room in ("armed", "delegation", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
+        for room in ("armed", "delegation", "entry", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
         for path in (FIXTURES / room).rglob("*.py")
         if len(path.relative_to(FIXTURES).parts) == 3
     }
@@ -175,3 +175,24 @@ def test_what_is_said_to_be_a_wait_beside_it_is_looked_at() -> None:
     (one, *_) = raw(found)
     aside = replace(one, wait=one.wait, beside=((one.read[0],),))
     assert verify([aside], found.facts, found.words)[0].objections
+
+
+MEMO = "guards/ok_memo_reset"
+
+
+def test_a_memo_is_right_where_nobody_tells_it_without_a_wait() -> None:
+    found = proofs(MEMO)
+    teller = found.facts["engine.KeyPool.get_key_buffer"]
+    told = {**found.facts, "engine.KeyPool.tell": teller._replace(qualname="KeyPool.tell")}
+    assert all(found.objections(told).values())
+
+
+def test_a_memo_is_right_where_it_is_reset() -> None:
+    found = proofs(MEMO)
+    (reset,) = {step for one in found.certificates for step in one.resets}
+    emptied = found.facts[reset.function]
+    first = emptied.blocks[0]
+    kept = first._replace(instructions=first.instructions[:1])
+    assert all(found.objections({**found.facts, reset.function: emptied._replace(blocks=(kept,))}).values())
+    never = [replace(one, resets=()) for one in found.certificates]
+    assert all(opinion.objections for opinion in verify(never, found.facts, found.words))
