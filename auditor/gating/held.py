@@ -245,7 +245,8 @@ class HeldGates:
             path = path_of(code.defined, one.func.base)
             given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
             return Gate(None, path, layer, None, given, noop, place, text, (place,))
-        owners = instances(self._linker, frame, one.counter.base, one.block)
+        reached = self._linker.reached(frame, one.counter.base, one.block, one.counter.name)
+        owners = frozenset(owner for owner, _ in reached)
         return Gate(owners, path_of(code.defined, one.counter.base), layer, None, (), noop, place, text, (place,))
 
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:

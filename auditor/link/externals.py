@@ -26,7 +26,9 @@ COPIES = frozenset(
     {"copy.copy", "copy.deepcopy", "dataclasses.replace", "msgspec.structs.replace", "attr.evolve", "attrs.evolve"}
 )
 CASTS = frozenset({"typing.cast", "typing_extensions.cast"})
-ATTRIBUTE = frozenset({"builtins.getattr", "builtins.setattr"})
+GETATTR = frozenset({"builtins.getattr", "builtins.object.__getattribute__"})
+SETATTR = frozenset({"builtins.setattr", "builtins.object.__setattr__"})
+ATTRIBUTE = GETATTR | SETATTR
 _SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter")
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, Value
+from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, SetItem, Value
 from auditor.link.mro import linearize
 from auditor.link.scopes import Scopes
 
@@ -37,6 +37,8 @@ class Hierarchy:
     _supers: dict[str, frozenset[str]] = field(default_factory=dict)
     _applicable: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _patches: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _set: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    """Module -> method -> what it sets of its object."""
 
     def add(self, module: str, path: str, facts: Iterable[ClassFacts]) -> None:
         """Add the classes of one module; their bases may be still unknown."""
@@ -135,20 +137,33 @@ class Hierarchy:
             known = self._attributes[name] = frozenset(names)
         return known
 
+    def gives(self, name: str, attribute: str) -> bool:
+        """Whether objects of the class get ``attribute`` otherwise than from a ``__getattr__``: a bare annotation gives
+        none, unless the constructor is made of the annotations."""
+        if attribute not in self.attributes(name):
+            return False
+        if "__init__" not in self.applicable(name) or attribute in self.applicable(name):
+            return True
+        known = [self.classes[cls] for cls in self.mro(name) if cls in self.classes]
+        declared = [one for info in known for one in info.facts.fields if one.name == attribute]
+        return any(one.has_default for one in declared) or any(
+            attribute in self._assigned(info, self.functions) for info in known
+        )
+
     def stored(self, name: str) -> frozenset[str]:
         """Attributes that the methods of the class itself store on ``self``."""
         info = self.classes.get(name)
         return frozenset(self._assigned(info, self.functions)) if info is not None else frozenset()
 
     def _assigned(self, info: ClassInfo, functions: Mapping[str, FunctionFacts]) -> Iterable[str]:
+        known = self._set.setdefault(info.module, {})
         for method in info.facts.methods:
             function = functions.get(f"{info.name}.{method}")
             if function is None or not function.params:
                 continue
-            for block in function.blocks:
-                for one in block.instructions:
-                    if type(one) is SetAttr and one.base == 0:
-                        yield one.name
+            if function.qualname not in known:
+                known[function.qualname] = frozenset(_set_in(function)) - {""}
+            yield from known[function.qualname]
 
     def applicable(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> dict[str, tuple[str, ...]]:
         """For an instance of ``name``: attribute -> functions that can run under that name, most derived first; an
@@ -200,6 +215,30 @@ _PLAIN_BASES = frozenset(
         "typing_extensions.Protocol",
     }
 )
+
+
+def _set_in(function: FunctionFacts) -> Iterable[str]:
+    """The attributes of its object that a method sets, by a text as well: ``setattr(self, "x", v)``,
+    ``super().__setattr__("x", v)``, ``self.__dict__["x"] = v``; "" stands for what only running tells."""
+    texts: dict[Value, str] = {}
+    setters: set[Value] = set()
+    spaces: set[Value] = set()
+    for block in function.blocks:
+        for one in block.instructions:
+            match one:
+                case SetAttr(base=0, name=name):
+                    yield name
+                case Const(dst=dst, value=str(text)):
+                    texts[dst] = text
+                case Name(dst=dst, name="setattr") | Attr(dst=dst, name="__setattr__"):
+                    setters.add(dst)
+                case Attr(dst=dst, base=0, name="__dict__"):
+                    spaces.add(dst)
+                case Call(func=func, arguments=arguments) if func in setters:
+                    if len(arguments) == 2 or (len(arguments) == 3 and arguments[0].value == 0):
+                        yield texts.get(arguments[-2].value, "")
+                case SetItem(base=base) if base in spaces:
+                    yield texts.get(one.index, "")
 
 
 def super_calls(function: FunctionFacts) -> Iterable[str]:

@@ -44,6 +44,7 @@ from auditor.facts import (
 from auditor.link.annotations import annotated_class
 from auditor.link.calls import Plan, Site, call, construct, invoke, is_callable, is_container
 from auditor.link.constraints import Accept, Flow
+from auditor.link.delegation import SETTER
 from auditor.link.elements import (
     METHODS,
     container_method,
@@ -54,7 +55,7 @@ from auditor.link.elements import (
     scattered,
     shift,
 )
-from auditor.link.externals import ATTRIBUTE, CASTS, call_external, call_object, matters, names_class
+from auditor.link.externals import ATTRIBUTE, CASTS, GETATTR, call_external, call_object, matters, names_class
 from auditor.link.filters import filter_of, subclass_filter
 from auditor.link.forwarding import forwarded
 from auditor.link.members import is_missing, module_member, read, write
@@ -315,7 +316,10 @@ class _Compiler:
         if one.dst not in self.uses.carried:
             return
         index, key = self.defined.get(one.index), self.key(one.index)
-        if one.dst in self.forwarded:
+        owner, text = self.namespace(one.base), self.text(one.index)
+        if owner is not None and text is not None:
+            self.flow(owner, _read, _Read(text, one.dst, only_called=False))
+        elif one.dst in self.forwarded:
             self.copy(self.forwarded[one.dst], one.dst)
         elif isinstance(index, Build) and index.kind == "slice":
             self.flow(one.base, _part, (self.bounds(index), one.dst))
@@ -323,6 +327,15 @@ class _Compiler:
             self.flow(one.base, _element_at, (one.index, one.dst))
         else:
             self.flow(one.base, _element, (key, one.dst))
+
+    def namespace(self, value: Value) -> Value | None:
+        """The object whose attributes a value is the dict of: ``o.__dict__``, ``vars(o)``."""
+        match self.defined.get(value):
+            case Attr(base=base, name="__dict__"):
+                return base
+            case Call(func=func, arguments=(argument,)) if self.externals.get(func) == "builtins.vars":
+                return argument.value
+        return None
 
     def bounds(self, one: Build) -> tuple[int, int] | None:
         """The constant bounds of a slice without a step."""
@@ -335,7 +348,10 @@ class _Compiler:
 
     def set_item(self, one: SetItem) -> None:
         index = self.defined.get(one.index)
-        if isinstance(index, Build) and index.kind == "slice":
+        owner, text = self.namespace(one.base), self.text(one.index)
+        if owner is not None and text is not None and self.may_carry(one.value):
+            self.flow(owner, _write, _Keyed(text, one.value, self.accept(one.value)))
+        elif isinstance(index, Build) and index.kind == "slice":
             self.flow(one.base, _replaced, one.value)
         elif self.may_carry(one.value):
             self.flow(one.base, _put, _Keyed(self.key(one.index), one.value, self.accept(one.value)))
@@ -415,6 +431,11 @@ class _Compiler:
         if isinstance(func, Attr) and func.name in METHODS:
             key = self.key(one.arguments[0].value) if one.arguments else None
             self.flow(func.base, _container_method, _Method(func.name, key, plan))
+        if isinstance(func, Attr) and func.name == SETTER and len(one.arguments) == 2:
+            # o.name ⊇ v  where super() or the object itself sets it
+            name, value = (argument.value for argument in one.arguments)
+            if (text := self.text(name)) is not None and self.may_carry(value):
+                self.flow(func.base, _write, _Keyed(text, value, self.accept(value)))
         # v ⊇ result(g) for every g in func
         self.flow(one.func, _called, plan)
 
@@ -452,7 +473,7 @@ class _Compiler:
 
     def attribute(self, name: str, one: Call, arguments: list[Value]) -> None:
         text = self.text(arguments[1]) if len(arguments) >= 2 else None
-        if name == "builtins.getattr":
+        if name in GETATTR:
             # v ⊇ o.name ∪ default
             if text is not None:
                 self.flow(arguments[0], _read, _Read(text, one.dst, only_called=False))

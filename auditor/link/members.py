@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from auditor.facts import Attr, Call, Name
 from auditor.link.constraints import Node
 from auditor.link.declared import field_filter
-from auditor.link.elements import METHODS
+from auditor.link.delegation import GETTERS, SETTER, Answer, answers, own_path, stores
+from auditor.link.elements import METHODS, element
 from auditor.link.objects import (
     Bound,
     ClassObject,
@@ -21,7 +21,7 @@ from auditor.link.objects import (
     Object,
     Super,
 )
-from auditor.link.program import Code, Program, has_decorator, is_class_method, is_property, is_static
+from auditor.link.program import Frame, Program, has_decorator, is_class_method, is_property, is_static
 
 _DEEPEST = 4
 """The most dots in the name of an out-of-tree object: a chain of reads of unknown things has an end."""
@@ -60,10 +60,51 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
         foreign = program.hierarchy.foreign_base(one.cls)
         if foreign is not None:
             program.graph.add(target, External(f"{foreign}.{name}", member=True))
-    if not methods and "__getattr__" in applicable:
-        # v ⊇ o.inner.name  where o's class forwards to inner
-        for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):
-            program.graph.on(program.field(one, inner), read, program, name, target)
+    for getter in getters(program, one.cls, name):
+        frame = program.receiver_frame(getter, one)
+        _give(program, frame, one, answers_of(program, getter, name), target)
+
+
+def getters(program: Program, cls: str, name: str) -> tuple[str, ...]:
+    """The methods of the tree that give objects of ``cls`` an attribute ``name`` which nothing else gives them, or
+    whatever gives it."""
+    applicable = program.hierarchy.applicable(cls)
+    special, always = (applicable.get(getter, ()) for getter in GETTERS)
+    return (*always, *special) if name not in _OWN and not program.hierarchy.gives(cls, name) else always
+
+
+_OWN = frozenset({"__class__", "__dict__", "__init__", "__call__", "__iter__", "__next__", "__enter__", "__exit__"})
+"""Names that every object has, or that the language looks up on the class."""
+
+
+def answers_of(program: Program, getter: str, name: str) -> tuple[Answer, ...]:
+    """What a ``__getattr__`` gives for a name."""
+    known = program.answers.get((getter, name))
+    if known is None:
+        code = program.codes[getter]
+        known = program.answers[getter, name] = answers(code, program.codes.get(code.module), name)
+        code.forget()
+    return known
+
+
+def _give(program: Program, frame: Frame, one: Instance | None, given: tuple[Answer, ...], target: Node) -> None:
+    # v ⊇ what o's __getattr__ returns, ∪ p.name for every p that it hands the name on to
+    for answer in given:
+        node = behind(program, frame, one, answer)
+        if answer.is_itself:
+            program.graph.edge(node, target)
+        elif answer.is_element:
+            program.graph.on(node, element, program, None if answer.name is None else f"[{answer.name!r}]", target)
+        elif answer.name is not None:
+            program.graph.on(node, read, program, answer.name, target)
+
+
+def behind(program: Program, frame: Frame, one: Instance | None, answer: Answer) -> Node:
+    """What an answer of ``one``, in the frame of its ``__getattr__``, is read from: its field where that is one."""
+    own = None if one is None else own_path(frame.code, answer.value)
+    if one is None or own is None or own in program.hierarchy.applicable(one.cls):
+        return frame.node(answer.value)
+    return program.field(one, own)
 
 
 def is_missing(one: Instance, program: Program, name: str) -> bool:
@@ -87,17 +128,6 @@ def bind_method(program: Program, method: str, one: Instance, target: Node) -> N
         program.graph.add(target, Bound(method, ClassObject(one.cls)))
     else:
         program.graph.add(target, Bound(method, one))
-
-
-def forward_targets(code: Code) -> tuple[str, ...]:
-    """Attributes that a ``__getattr__`` forwards to: ``return getattr(self.inner, name)``."""
-    found = []
-    for one in code.defined.values():
-        if isinstance(one, Call) and len(one.arguments) >= 2 and one.arguments[1].value == 1:
-            func, base = code.defined.get(one.func), code.defined.get(one.arguments[0].value)
-            if isinstance(func, Name) and func.name == "getattr" and isinstance(base, Attr) and base.base == 0:
-                found.append(base.name)
-    return tuple(found)
 
 
 def _read_class(one: ClassObject, program: Program, name: str, target: Node) -> None:
@@ -141,8 +171,18 @@ def module_member(program: Program, module: str, name: str, target: Node) -> Non
         program.graph.add(target, Module(submodule))
     elif program.scopes.in_tree(module):
         program.graph.edge(program.variable(module, "", name), target)
+        _read_lazily(program, module, name, target)
     else:
         program.graph.add(target, External(submodule))
+
+
+def _read_lazily(program: Program, module: str, name: str, target: Node) -> None:
+    # v ⊇ what the module's __getattr__ gives for a name that the module does not bind (PEP 562)
+    getter = f"{module}.{GETTERS[0]}"
+    if module not in program.scopes.modules:
+        program.later.append(partial(_read_lazily, program, module, name, target))
+    elif getter in program.codes and not program.scopes.binds(module, "", name) and not name.startswith("__"):
+        _give(program, program.frame(getter, None), None, answers_of(program, getter, name), target)
 
 
 def write(one: Object, program: Program, name: str, source: Node) -> None:
@@ -153,6 +193,14 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
             if stored != source:
                 program.casts.append((source, stored))
             program.graph.edge(stored, program.field(one, name))
+            for setter in program.hierarchy.applicable(one.cls).get(SETTER, ()):
+                frame = program.receiver_frame(setter, one)
+                for answer in stores(frame.code, name):
+                    if answer.name is not None:
+                        holder = behind(program, frame, one, answer)
+                        program.graph.on(holder, write, program, answer.name, source)
+        case Super(receiver=Instance() as receiver):
+            write(receiver, program, name, source)
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from auditor.facts import Argument, Attr, Call, FunctionFacts, Instruction, ModuleFacts, Value, definitions
 from auditor.link.constraints import Accept, ConstraintGraph, Flow, Node
+from auditor.link.delegation import Answer
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.narrowing import Condition, conditions
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object, Partial, Property
@@ -148,6 +149,8 @@ class Program:
         self.subscripts: list[tuple[Container, Node, Node]] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
+        self.answers: dict[tuple[str, str], tuple[Answer, ...]] = {}
+        """(``__getattr__``, name) -> what it gives for the name."""
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
         self.later: list[Callable[[], None]] = []
         """Look-ups behind a base class that was not read: they are made again when more is."""
