@@ -122,7 +122,8 @@ class Hierarchy:
         return self.foreign_base(name) is not None
 
     def attributes(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> frozenset[str]:
-        """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere."""
+        """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere; with
+        "" where a name is computed."""
         known = self._attributes.get(name)
         if known is None:
             functions = functions or self.functions
@@ -136,6 +137,40 @@ class Hierarchy:
                     names.update(self._patches.get(cls, ()))
             known = self._attributes[name] = frozenset(names)
         return known
+
+    def asks(self, name: str) -> bool:
+        """Whether what is an instance of the class is not told by who derives from it: a protocol, an abstract class or
+        a metaclass that looks for itself."""
+        info = self.classes.get(name)
+        if info is None:
+            return False
+        return (
+            not _PROTOCOLS.isdisjoint(info.bases)
+            or "__subclasshook__" in self.applicable(name)
+            or "__instancecheck__" in self.applicable(self.metaclass(name))
+        )
+
+    def metaclass(self, name: str) -> str:
+        """The class of a class, as it is written in it or in one that it derives from; "" where it is the usual one."""
+        for info in (self.classes[cls] for cls in self.mro(name) if cls in self.classes):
+            for key, one in info.facts.keywords:
+                if key == "metaclass":
+                    return self.scopes.dotted(info.module, info.facts.scope, one)
+        return ""
+
+    def always(self, name: str, attribute: str, *, made: bool) -> bool:
+        """Whether objects of the class certainly have ``attribute``: from the class, or, where they are ``made``, from
+        their constructor."""
+        if attribute in self.applicable(name):
+            return True
+        known = [self.classes[cls] for cls in self.mro(name) if cls in self.classes]
+        if any(one.name == attribute and one.has_default for info in known for one in info.facts.fields):
+            return True
+        if not made or attribute not in self.attributes(name):
+            return False
+        if "__init__" in self.applicable(name):
+            return any(attribute in self._sets(info, "__init__", self.functions) for info in known)
+        return self.has_external_base(name) or any(info.facts.decorators for info in known)
 
     def gives(self, name: str, attribute: str) -> bool:
         """Whether objects of the class get ``attribute`` otherwise than from a ``__getattr__``: a bare annotation gives
@@ -156,14 +191,18 @@ class Hierarchy:
         return frozenset(self._assigned(info, self.functions)) if info is not None else frozenset()
 
     def _assigned(self, info: ClassInfo, functions: Mapping[str, FunctionFacts]) -> Iterable[str]:
-        known = self._set.setdefault(info.module, {})
         for method in info.facts.methods:
-            function = functions.get(f"{info.name}.{method}")
-            if function is None or not function.params:
-                continue
-            if function.qualname not in known:
-                known[function.qualname] = frozenset(_set_in(function)) - {""}
-            yield from known[function.qualname]
+            yield from self._sets(info, method, functions)
+
+    def _sets(self, info: ClassInfo, method: str, functions: Mapping[str, FunctionFacts]) -> frozenset[str]:
+        """What a method sets of its object."""
+        function = functions.get(f"{info.name}.{method}")
+        if function is None or not function.params:
+            return frozenset()
+        known = self._set.setdefault(info.module, {})
+        if function.qualname not in known:
+            known[function.qualname] = frozenset(_set_in(function))
+        return known[function.qualname]
 
     def applicable(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> dict[str, tuple[str, ...]]:
         """For an instance of ``name``: attribute -> functions that can run under that name, most derived first; an
@@ -217,12 +256,16 @@ _PLAIN_BASES = frozenset(
 )
 
 
+_PROTOCOLS = frozenset({"typing.Protocol", "Protocol", "typing_extensions.Protocol"})
+
+
 def _set_in(function: FunctionFacts) -> Iterable[str]:
     """The attributes of its object that a method sets, by a text as well: ``setattr(self, "x", v)``,
     ``super().__setattr__("x", v)``, ``self.__dict__["x"] = v``; "" stands for what only running tells."""
     texts: dict[Value, str] = {}
     setters: set[Value] = set()
     spaces: set[Value] = set()
+    updates: set[Value] = set()
     for block in function.blocks:
         for one in block.instructions:
             match one:
@@ -234,6 +277,10 @@ def _set_in(function: FunctionFacts) -> Iterable[str]:
                     setters.add(dst)
                 case Attr(dst=dst, base=0, name="__dict__"):
                     spaces.add(dst)
+                case Attr(dst=dst, base=base, name="update") if base in spaces:
+                    updates.add(dst)
+                case Call(func=func) if func in updates:
+                    yield ""
                 case Call(func=func, arguments=arguments) if func in setters:
                     if len(arguments) == 2 or (len(arguments) == 3 and arguments[0].value == 0):
                         yield texts.get(arguments[-2].value, "")

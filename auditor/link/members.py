@@ -21,8 +21,18 @@ from auditor.link.objects import (
     Object,
     Super,
 )
-from auditor.link.program import Frame, Program, has_decorator, is_class_method, is_property, is_static
+from auditor.link.program import SOMEWHERE, Frame, Program, has_decorator, is_class_method, is_property, is_static
 
+OUTSIDE_METHODS = frozenset(
+    {
+        "concurrent.futures.ThreadPoolExecutor.map",
+        "concurrent.futures.ThreadPoolExecutor.submit",
+        "contextlib.AsyncExitStack.enter_async_context",
+        "contextlib.AsyncExitStack.enter_context",
+        "contextlib.ExitStack.enter_context",
+    }
+)
+"""Methods of out-of-tree objects that hand objects on."""
 _DEEPEST = 4
 """The most dots in the name of an out-of-tree object: a chain of reads of unknown things has an end."""
 
@@ -38,8 +48,12 @@ def read(one: Object, program: Program, name: str, target: Node) -> None:
             module_member(program, module, name, target)
         case External(name=dotted, member=False) if dotted.count(".") < _DEEPEST:
             program.graph.add(target, External(f"{dotted}.{name}"))
-        case ExternalInstance(cls=cls) if program.closed:
-            program.graph.add(target, External(f"{cls}.{name}", member=True))
+        case ExternalInstance(cls=cls):
+            program.graph.edge(program.field(one, name), target)
+            if program.closed or f"{cls}.{name}" in OUTSIDE_METHODS:
+                program.graph.add(target, External(f"{cls}.{name}", member=True))
+        case Function() | Bound():
+            program.graph.edge(program.field(one, name), target)
         case Container() if name in METHODS:
             program.graph.add(target, ContainerMethod(one, name))
         case Super():
@@ -56,6 +70,10 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     program.graph.edge(program.field(one, name), target)
     if name == "__class__":
         program.graph.add(target, ClassObject(one.cls))
+    if not methods and is_missing(one, program, name):
+        # v ⊇ what some name, or a dict that became the object's own, may have put there
+        program.graph.edge(program.field(one, SOMEWHERE), target)
+        program.graph.on(program.field(one, "__dict__"), element, program, f"[{name!r}]", target)
     if program.closed and not methods and is_missing(one, program, name):
         foreign = program.hierarchy.foreign_base(one.cls)
         if foreign is not None:
@@ -148,11 +166,32 @@ def _read_class(one: ClassObject, program: Program, name: str, target: Node) -> 
         program.graph.edge(program.class_variable(cls, name), target)
         if program.scopes.binds(info.module, info.facts.qualname, name):
             return
+    if name == "register":
+        program.graph.add(target, Bound(REGISTER, one))
+    for getter in hierarchy.applicable(hierarchy.metaclass(one.cls)).get(GETTERS[0], ()):
+        frame = program.frame(getter, None)
+        program.graph.add(frame.node(0), one)
+        _give(program, frame, None, answers_of(program, getter, name), target)
+
+
+REGISTER = "abc.ABCMeta.register"
+
+
+def derive(program: Program, cls: str) -> None:
+    """cls(g) ∋ the class  where a base of it has an ``__init_subclass__`` g"""
+    hierarchy = program.hierarchy
+    method = hierarchy.lookup(cls, "__init_subclass__", program.functions, after=cls)
+    if method is not None:
+        program.graph.add(program.frame(method, None).node(0), ClassObject(cls))
+    elif any(base not in hierarchy.classes for base in hierarchy.mro(cls)):
+        program.later.append(partial(derive, program, cls))
 
 
 def _read_super(one: Super, program: Program, name: str, target: Node) -> None:
     receiver = one.receiver
     method = program.hierarchy.lookup(receiver.cls, name, program.functions, after=one.cls)
+    if method is None and name == "__new__":
+        program.graph.add(target, External("builtins.object.__new__"))
     if method is None:
         program.later.append(partial(_read_super, one, program, name, target))
         return
@@ -193,15 +232,19 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
             if stored != source:
                 program.casts.append((source, stored))
             program.graph.edge(stored, program.field(one, name))
+            program.note_written(one.cls, name)
             for setter in program.hierarchy.applicable(one.cls).get(SETTER, ()):
                 frame = program.receiver_frame(setter, one)
                 for answer in stores(frame.code, name):
                     if answer.name is not None:
                         holder = behind(program, frame, one, answer)
                         program.graph.on(holder, write, program, answer.name, source)
+        case ExternalInstance() | Function() | Bound():
+            program.graph.edge(source, program.field(one, name))
         case Super(receiver=Instance() as receiver):
             write(receiver, program, name, source)
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
+            program.note_written(cls, name)
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)
         case Module(name=module):

@@ -149,6 +149,14 @@ class Program:
         self.subscripts: list[tuple[Container, Node, Node]] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
+        self.asked: set[str] = set()
+        """Names that a ``hasattr`` asks for."""
+        self.written: set[tuple[str, str]] = set()
+        """(class, such a name that its objects are given from outside)."""
+        self.marked: set[str] = set()
+        """Names of attributes that some object is given from outside, with a value that nothing carries on."""
+        self.virtual: dict[str, set[str]] = {}
+        """Abstract class -> the classes that are registered with it."""
         self.answers: dict[tuple[str, str], tuple[Answer, ...]] = {}
         """(``__getattr__``, name) -> what it gives for the name."""
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -162,6 +170,7 @@ class Program:
         self._defaults: dict[str, list[tuple[int, Node]]] = {}
         self._frames_of: dict[str, list[Frame]] = {}
         self._widened: dict[str, list[tuple[Instance, Node]]] = {}
+        self._made: dict[str, Node] = {}
         self._having: dict[str, list[Instance]] = {}
         self._fields_of: dict[Instance, list[str]] = {}
         self._stored: dict[str, list[str]] = {}
@@ -367,7 +376,14 @@ class Program:
         known = self.instances.setdefault(made.cls, [])
         if made not in known:
             known.append(made)
+            self.graph.add(self.made(made.cls), made)
             self._seed(made)
+
+    def made(self, cls: str) -> Node:
+        """The node of all objects of exactly this class."""
+        if cls not in self._made:
+            self._made[cls] = self.graph.new_nodes(1)
+        return self._made[cls]
 
     def _seed(self, one: Instance) -> None:
         """Every method that can run on an instance may run on it: who calls it may be out of sight."""
@@ -426,6 +442,26 @@ class Program:
         for other in tuple(self._having[name]):
             if other != one and self.hierarchy.is_subclass(other.cls, one.cls):
                 self.graph.edge(self.fields[other, name], node)
+
+    def note_written(self, cls: str, name: str) -> None:
+        """Note that something gives objects of a class an attribute: who asks for it is asked again."""
+        if name in self.asked and (cls, name) not in self.written and name not in self.hierarchy.attributes(cls):
+            self.written.update((sub, name) for sub in self.hierarchy.subclasses(cls))
+            self.graph.again()
+
+    def note_marked(self, name: str) -> None:
+        """Note that some object is given an attribute: who asks for it is asked again."""
+        if name not in self.marked:
+            self.marked.add(name)
+            if name in self.asked:
+                self.graph.again()
+
+    def note_registered(self, abstract: str, cls: str) -> None:
+        """Note that a class counts as derived from an abstract one: who asks for that is asked again."""
+        known = self.virtual.setdefault(abstract, set())
+        if cls not in known:
+            known.add(cls)
+            self.graph.again()
 
     # ------------------------------------------------------------ containers
 
@@ -505,7 +541,8 @@ def _class_value(value: Object, program: Program, one: Instance, name: str, node
         if value.function in program.codes and not _is_method_of(program, value.function, one, name):
             program.graph.add(node, Bound(value.function, one))
     elif isinstance(value, Property):
-        if value.function in program.codes and not _is_method_of(program, value.function, one, name):
+        found = value.function in program.codes and is_property(program.functions[value.function])
+        if value.function in program.codes and not (found and _is_method_of(program, value.function, one, name)):
             program.graph.edge(program.receiver_frame(value.function, one).result, node)
     elif isinstance(value, Instance) and (getter := program.method(value.cls, "__get__")):
         frame = program.receiver_frame(getter, value)
