@@ -203,6 +203,29 @@ class _Compiler:
         one = self.defined.get(value)
         return one.value if isinstance(one, Const) and isinstance(one.value, str) else None
 
+    def texts(self, value: Value) -> tuple[str, ...]:
+        """The texts that a value can be, where a display or branches of the function tell them all."""
+        found: dict[str, None] = {}
+        seen: set[Value] = set()
+        todo = [value]
+        while todo:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            match self.defined.get(value):
+                case Const(value=str(text)):
+                    found[text] = None
+                case Phi(choices=choices):
+                    todo.extend(choice for _, choice in choices if choice != NOTHING)
+                case Iterate(iterable=iterable) if isinstance(display := self.defined.get(iterable), Build):
+                    if display.kind not in ("tuple", "list", "set"):
+                        return ()
+                    todo.extend(display.elements)
+                case _:
+                    return ()
+        return tuple(found)
+
     # ------------------------------------------------------------ names and definitions
 
     def name(self, one: Name) -> None:
@@ -503,16 +526,16 @@ class _Compiler:
         return self.program.scopes.dotted(self.code.module, self.code.facts.scope, name) not in self.program.functions
 
     def attribute(self, name: str, one: Call, arguments: list[Value]) -> None:
-        text = self.text(arguments[1]) if len(arguments) >= 2 else None
+        names = self.texts(arguments[1]) if len(arguments) >= 2 else ()
         if name in GETATTR:
-            # v ⊇ o.name ∪ default
-            if text is not None:
+            # v ⊇ o.name for every name that it can be ∪ default
+            for text in names:
                 self.flow(arguments[0], _read, _Read(text, one.dst, only_called=False))
             for value in arguments[2:]:
                 self.copy(value, one.dst)
         elif len(arguments) == 3:
-            field = text if text is not None else SOMEWHERE
-            self.flow(arguments[0], _write, _Keyed(field, arguments[2], self.accept(arguments[2])))
+            for field in names or (SOMEWHERE,):
+                self.flow(arguments[0], _write, _Keyed(field, arguments[2], self.accept(arguments[2])))
 
     def cast(self, one: Call, wanted: Value, source: Value) -> None:
         # v ⊇ what of the source the class admits

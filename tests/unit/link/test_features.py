@@ -309,6 +309,8 @@ FEATURES = {
     "hasattr of who forwards": ("class V:\n    def __init__(self,i): self.i=i\n    def __getattr__(self,n): return getattr(self.i,n)\ndef f(x):\n    if hasattr(x,'get_b'):\n        probe(x)\nf(V(BPool()))", {"V"}),
     "hasattr of what is only annotated": ("class H:\n    z: int\ndef f(x):\n    if not hasattr(x,'z'):\n        probe(x)\nf(H())", {"H"}),
     "lazily set on itself": ("class H:\n    def get(self):\n        if not hasattr(self, 'p'):\n            self.p = APool()\n        return self.p\nprobe(H().get())", {"APool"}),
+    "names that a loop goes through": ("class H:\n    def a(self): return APool()\n    def b(self): return BPool()\n    def c(self): return CPool()\nfor n in ('a', 'b'):\n    probe(getattr(H(), n)())", {"APool", "BPool"}),
+    "name that a branch chooses": ("class H:\n    def a(self): return APool()\n    def b(self): return BPool()\nprobe(getattr(H(), 'a' if cond else 'b')())", {"APool", "BPool"}),
     "dict of its own": ("class H:\n    def __init__(self, p):\n        self.__dict__['p'] = p\nprobe(H(APool()).p)", {"APool"}),
     "read from the dict of its own": ("class H:\n    def __init__(self, p):\n        self.p = p\nprobe(vars(H(APool()))['p'])\nprobe(H(APool()).__dict__['p'])", {"APool"}),
     "set past its own setattr": ("class H:\n    def __init__(self, p):\n        object.__setattr__(self, 'p', p)\n        super().__setattr__('q', p)\nprobe(H(APool()).p)\nprobe(H(APool()).q)", {"APool"}),
