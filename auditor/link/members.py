@@ -71,8 +71,8 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     if name == "__class__":
         program.graph.add(target, ClassObject(one.cls))
     if not methods and is_missing(one, program, name):
-        # v ⊇ what some name, or a dict that became the object's own, may have put there
-        program.graph.edge(program.field(one, SOMEWHERE), target)
+        # v ⊇ what a computed name, or a dict that became the object's own, may have put there
+        program.graph.edge(program.field(one, SOMEWHERE), target, program.followed)
         program.graph.on(program.field(one, "__dict__"), element, program, f"[{name!r}]", target)
     if program.closed and not methods and is_missing(one, program, name):
         foreign = program.hierarchy.foreign_base(one.cls)
@@ -112,7 +112,9 @@ def _give(program: Program, frame: Frame, one: Instance | None, given: tuple[Ans
         if answer.is_itself:
             program.graph.edge(node, target)
         elif answer.is_element:
-            program.graph.on(node, element, program, None if answer.name is None else f"[{answer.name!r}]", target)
+            found = program.graph.new_nodes(1)
+            program.graph.edge(found, target, program.followed)
+            program.graph.on(node, element, program, None if answer.name is None else f"[{answer.name!r}]", found)
         elif answer.name is not None:
             program.graph.on(node, read, program, answer.name, target)
 

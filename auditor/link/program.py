@@ -166,6 +166,7 @@ class Program:
         self._globals: dict[str, list[str]] = {}
         self._fill = fill
         self._is_tracked = tracked
+        self.followed: Accept = self._is_followed
         self._tracked: dict[str, bool] = {}
         self._defaults: dict[str, list[tuple[int, Node]]] = {}
         self._frames_of: dict[str, list[Frame]] = {}
@@ -227,6 +228,10 @@ class Program:
         if known is None:
             known = self._tracked[cls] = self._is_tracked(cls, self.hierarchy)
         return known
+
+    def _is_followed(self, one: Object) -> bool:
+        """Whether an object is followed where a name is computed: any that might be meant would be too many."""
+        return self.closed or not isinstance(one, Instance | ClassObject) or self.tracked(one.cls)
 
     # ------------------------------------------------------------ nodes
 
