@@ -229,13 +229,13 @@ def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
             if place < len(positional):
                 _pass(callee, positional[place], source)
             elif rest is not None:
-                _collect(callee, rest, "tuple", f"[{place - len(positional)}]", source)
+                _collect(callee, rest, f"[{place - len(positional)}]", source)
             place += 1
         elif argument.kind == "key":
             if argument.name in names:
                 _pass(callee, names[argument.name], source)
             elif keywords is not None:
-                _collect(callee, keywords, "dict", f"[{argument.name!r}]", source)
+                _collect(callee, keywords, f"[{argument.name!r}]", source)
         elif argument.kind == "*":
             _spread(callee, positional[place:], rest, source)
         else:
@@ -276,11 +276,15 @@ def _spread_keywords(callee: Frame, names: dict[str, int], keywords: int | None,
         program.graph.edge(source, callee.node(keywords), is_container)
 
 
-def _collect(callee: Frame, index: int, kind: str, key: str, source: Node) -> None:
+def _collect(callee: Frame, index: int, key: str, source: Node) -> None:
+    callee.program.put(collected(callee, index), key, source)
+
+
+def collected(callee: Frame, index: int) -> Container:
+    """What ``*args`` or ``**kwargs`` is made of by the calls of a function."""
     at = callee.code.facts.at
-    made = Container(kind, callee.code.path, at.line, at.column + index, callee.context)
-    callee.program.graph.add(callee.node(index), made)
-    callee.program.put(made, key, source)
+    kind = "tuple" if callee.code.facts.params[index].kind == "*" else "dict"
+    return Container(kind, callee.code.path, at.line, at.column + index, callee.context)
 
 
 @steady

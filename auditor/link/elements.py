@@ -176,6 +176,10 @@ def container_method(
     elif name == "send" and values:
         program.graph.edge(values[0], program.field(one, SENT))
         element(one, program, None, target)
+    elif name == "popitem" and one.kind == "dict":
+        pair = _view(one, "tuple")
+        program.graph.add(target, pair)
+        program.graph.edge(program.field(one, ANY), program.field(pair, "[1]"))
     elif name in _TAKES:
         element(one, program, key if one.kind == "dict" else None, target)
         for value in values[1:]:

@@ -109,22 +109,27 @@ def _is_kind(program: Program, cls: str, base: str) -> bool:
 
 def _classes(program: Program, code: Code, kind: str, name: str) -> tuple[str, ...]:
     """The classes that an operand names, through variables of a module as well; "" stands for what is not told."""
+    scopes, hierarchy = program.scopes, program.hierarchy
     if kind == "class":
         return (f"{code.module}.{name}",)
     if kind == "name":
-        scopes, module = program.scopes, code.module
-        owner = scopes.owner(module, code.facts.qualname, name.partition(".")[0])
+        module, head = code.module, name.partition(".")[0]
+        owner = scopes.owner(module, code.facts.qualname, head)
         dotted = scopes.dotted(module, code.facts.qualname, name)
-        if owner is not None and dotted == name and dotted not in program.hierarchy.classes:
-            return _bound(program, module, name) if not owner else ("",)
     else:
-        module, _, member = name.rpartition(".")
-        dotted = program.scopes.dotted(module, "", member) if module in program.scopes.modules else name
-        name = member
-    module, _, member = dotted.rpartition(".")
-    if dotted in program.hierarchy.classes or not program.scopes.binds(module, "", member):
+        module, _, head = name.rpartition(".")
+        owner = "" if module in scopes.modules else None
+        dotted = scopes.dotted(module, "", head) if owner is not None else name
+        name = head
+    meanings = scopes.modules[module].bound.get(owner, {}).get(head, ()) if owner is not None else ()
+    if len(meanings) > 1 or None in meanings:
+        return _bound(program, module, name) if not owner and len(meanings) == 1 and name == head else ("",)
+    if dotted in hierarchy.classes:
         return (dotted,)
-    return _bound(program, module, member)
+    module, _, member = dotted.rpartition(".")
+    if module in scopes.modules and scopes.binds(module, "", member):
+        return _bound(program, module, member)
+    return ("",) if module in hierarchy.classes else (dotted,)  # an attribute of a class may be a variable
 
 
 def _bound(program: Program, module: str, name: str) -> tuple[str, ...]:

@@ -39,6 +39,7 @@ class Hierarchy:
     _patches: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _set: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     """Module -> method -> what it sets of its object."""
+    _made: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def add(self, module: str, path: str, facts: Iterable[ClassFacts]) -> None:
         """Add the classes of one module; their bases may be still unknown."""
@@ -70,6 +71,7 @@ class Hierarchy:
 
     def _forget(self) -> None:
         self._mro.clear()
+        self._made.clear()
         self._attributes.clear()
         self._subclasses.clear()
         self._applicable.clear()
@@ -150,6 +152,16 @@ class Hierarchy:
             or "__instancecheck__" in self.applicable(self.metaclass(name))
         )
 
+    def setter(self, name: str, attribute: str) -> str | None:
+        """The function that sets the property ``attribute`` of objects of the class."""
+        for cls in self.mro(name):
+            number = 2
+            while (found := f"{cls}.{attribute}#{number}") in self.functions:
+                if any(one.endswith(".setter") for one in self.functions[found].decorators):
+                    return found
+                number += 1
+        return None
+
     def metaclass(self, name: str) -> str:
         """The class of a class, as it is written in it or in one that it derives from; "" where it is the usual one."""
         for info in (self.classes[cls] for cls in self.mro(name) if cls in self.classes):
@@ -169,8 +181,25 @@ class Hierarchy:
         if not made or attribute not in self.attributes(name):
             return False
         if "__init__" in self.applicable(name):
-            return any(attribute in self._sets(info, "__init__", self.functions) for info in known)
+            return attribute in self._constructed(name)
         return self.has_external_base(name) or any(info.facts.decorators for info in known)
+
+    def _constructed(self, name: str) -> frozenset[str]:
+        """What the constructor of a class sets of its object, with the methods of it that it calls."""
+        known = self._made.get(name)
+        if known is None:
+            applicable, found = self.applicable(name), set[str]()
+            todo, seen = ["__init__"], {"__init__"}
+            while todo:
+                for method in applicable.get(todo.pop(), ()):
+                    function = self.functions[method]
+                    info = self.classes[method.rpartition(".")[0]]
+                    found |= self._sets(info, method.rpartition(".")[2], self.functions)
+                    called = set(_own_calls(function)) - seen
+                    seen |= called
+                    todo.extend(called)
+            known = self._made[name] = frozenset(found)
+        return known
 
     def gives(self, name: str, attribute: str) -> bool:
         """Whether objects of the class get ``attribute`` otherwise than from a ``__getattr__``: a bare annotation gives
@@ -224,7 +253,7 @@ class Hierarchy:
                     open_chain[patched] = False
             for method in self.classes[cls].facts.methods:
                 qualified = f"{cls}.{method}"
-                if qualified not in functions:
+                if qualified not in functions or is_stub(functions[qualified]):
                     continue
                 plain = method.partition("#")[0]
                 if plain not in chains or open_chain[plain] or plain in called:
@@ -257,6 +286,25 @@ _PLAIN_BASES = frozenset(
 
 
 _PROTOCOLS = frozenset({"typing.Protocol", "Protocol", "typing_extensions.Protocol"})
+
+
+def is_stub(function: FunctionFacts) -> bool:
+    """Whether a definition is not what its name means: an overload, or the setter of a property."""
+    return any(one.rpartition(".")[2] in ("overload", "setter", "deleter", "getter") for one in function.decorators)
+
+
+def _own_calls(function: FunctionFacts) -> Iterable[str]:
+    """The methods that a method calls on its object."""
+    own = {
+        one.dst: one.name
+        for block in function.blocks
+        for one in block.instructions
+        if isinstance(one, Attr) and one.base == 0
+    }
+    for block in function.blocks:
+        for one in block.instructions:
+            if isinstance(one, Call) and one.func in own:
+                yield own[one.func]
 
 
 def _set_in(function: FunctionFacts) -> Iterable[str]:

@@ -42,7 +42,7 @@ from auditor.facts import (
     Yield,
 )
 from auditor.link.annotations import annotated_class
-from auditor.link.calls import Plan, Site, call, construct, entered, is_callable, is_container
+from auditor.link.calls import Plan, Site, call, collected, construct, entered, is_callable, is_container
 from auditor.link.constraints import Accept, Flow
 from auditor.link.delegation import SETTER
 from auditor.link.elements import (
@@ -75,10 +75,16 @@ def fill(frame: Frame) -> None:
         code.compiled = True
         _Compiler(program, code).run()
     program.graph.own(frame, code.size)
+    for index, param in enumerate(code.facts.params):
+        if param.kind in _COLLECTING:
+            program.graph.add(frame.node(index), collected(frame, index))
     for source in code.sources:
         source(frame)
     if code.facts.is_generator:
         program.graph.add(frame.result, program.generated(frame))
+
+
+_COLLECTING = frozenset({"*", "**"})
 
 
 class _Read(NamedTuple):
@@ -201,6 +207,8 @@ class _Compiler:
 
     def text(self, value: Value) -> str | None:
         one = self.defined.get(value)
+        if isinstance(one, Name) and one.name == "__name__":
+            return self.code.module
         return one.value if isinstance(one, Const) and isinstance(one.value, str) else None
 
     def texts(self, value: Value) -> tuple[str, ...]:
@@ -276,7 +284,7 @@ class _Compiler:
     def class_(self, one: Class) -> None:
         name = f"{self.code.module}.{one.name}"
         self.sources.append(_adds(one.dst, ClassObject(name)))
-        if one.bases:
+        if one.bases or one.keywords:
             self.sources.append(lambda frame: derive(frame.program, name))
 
     def bind(self, one: Bind) -> None:
@@ -352,6 +360,8 @@ class _Compiler:
         owner, text = self.namespace(one.base), self.text(one.index)
         if owner is not None and text is not None:
             self.flow(owner, _read, _Read(text, one.dst, only_called=False))
+        elif text is not None and self.externals.get(one.base) == "sys.modules":
+            self.sources.append(_adds(one.dst, Module(text)))
         elif text is not None and self.is_globals(one.base):
             self.sources.append(
                 lambda frame: module_member(frame.program, frame.code.module, text, frame.node(one.dst))
@@ -500,6 +510,10 @@ class _Compiler:
             self.attribute(name, one, arguments)
         elif name in CASTS and len(arguments) == 2:
             self.cast(one, *arguments)
+        elif name == "importlib.import_module" and arguments:
+            text = self.text(arguments[0])
+            if text is not None and self.program.scopes.in_tree(text):
+                self.sources.append(_adds(one.dst, Module(text)))
         elif matters(name) and (one.dst in self.uses.carried or name not in _PURE):
             self.sources.append(lambda frame: call_external(name, plan.site(frame)))
         elif one.dst in self.uses.carried:

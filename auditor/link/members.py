@@ -180,12 +180,18 @@ REGISTER = "abc.ABCMeta.register"
 
 
 def derive(program: Program, cls: str) -> None:
-    """cls(g) ∋ the class  where a base of it has an ``__init_subclass__`` g"""
+    """cls(g) ∋ the class  where a base of it has an ``__init_subclass__`` g, or its metaclass a constructor"""
     hierarchy = program.hierarchy
     method = hierarchy.lookup(cls, "__init_subclass__", program.functions, after=cls)
     if method is not None:
         program.graph.add(program.frame(method, None).node(0), ClassObject(cls))
-    elif any(base not in hierarchy.classes for base in hierarchy.mro(cls)):
+    metaclass = hierarchy.metaclass(cls)
+    for hook in ("__init__", "__new__"):
+        for maker in hierarchy.applicable(metaclass).get(hook, ())[:1]:
+            made = ClassObject(cls if hook == "__init__" else metaclass)
+            program.graph.add(program.frame(maker, None).node(0), made)
+            program.graph.add(program.made(metaclass), ClassObject(cls))
+    if any(base not in hierarchy.classes for base in hierarchy.mro(cls)):
         program.later.append(partial(derive, program, cls))
 
 
@@ -230,13 +236,20 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
     """one.name ⊇ source"""
     match one:
         case Instance():
+            setter = program.hierarchy.setter(one.cls, name) if name in program.hierarchy.applicable(one.cls) else None
+            if setter is not None:
+                # parameter(g, 1) ⊇ source  where a property sets it
+                frame = program.receiver_frame(setter, one)
+                if len(frame.code.facts.params) > 1:
+                    program.graph.edge(source, frame.node(1))
+                return
             stored = program.narrow(source, field_filter(program, one, name))
             if stored != source:
                 program.casts.append((source, stored))
             program.graph.edge(stored, program.field(one, name))
             program.note_written(one.cls, name)
-            for setter in program.hierarchy.applicable(one.cls).get(SETTER, ()):
-                frame = program.receiver_frame(setter, one)
+            for method in program.hierarchy.applicable(one.cls).get(SETTER, ()):
+                frame = program.receiver_frame(method, one)
                 for answer in stores(frame.code, name):
                     if answer.name is not None:
                         holder = behind(program, frame, one, answer)

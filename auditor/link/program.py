@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from auditor.facts import Argument, Attr, Call, FunctionFacts, Instruction, ModuleFacts, Value, definitions
 from auditor.link.constraints import Accept, ConstraintGraph, Flow, Node
 from auditor.link.delegation import Answer
-from auditor.link.hierarchy import Hierarchy
+from auditor.link.hierarchy import Hierarchy, is_stub
 from auditor.link.narrowing import Condition, conditions
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object, Partial, Property
 from auditor.link.scopes import Scopes
@@ -559,6 +559,14 @@ def _class_value(value: Object, program: Program, one: Instance, name: str, node
 
 
 def _is_method_of(program: Program, function: str, one: Instance, name: str) -> bool:
-    """Whether reading ``name`` finds ``function`` through the hierarchy."""
+    """Whether reading ``name`` finds ``function`` through the hierarchy, or it is not meant; a later definition of the
+    name, as in another branch, is found in the class alone."""
     code = program.codes[function]
-    return bool(code.owner) and code.facts.name == name and program.hierarchy.is_subclass(one.cls, code.owner)
+    if is_stub(code.facts):
+        return True
+    return (
+        bool(code.owner)
+        and "#" not in code.name.rpartition(".")[2]
+        and code.facts.name == name
+        and program.hierarchy.is_subclass(one.cls, code.owner)
+    )
