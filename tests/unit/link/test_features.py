@@ -315,6 +315,23 @@ FEATURES = {
     "read from the dict of its own": ("class H:\n    def __init__(self, p):\n        self.p = p\nprobe(vars(H(APool()))['p'])\nprobe(H(APool()).__dict__['p'])", {"APool"}),
     "set past its own setattr": ("class H:\n    def __init__(self, p):\n        object.__setattr__(self, 'p', p)\n        super().__setattr__('q', p)\nprobe(H(APool()).p)\nprobe(H(APool()).q)", {"APool"}),
     "starred target": ("def f(x):\n    a, *b = x\n    probe(b[0])\nf([1, APool()])", {"APool"}),
+    "imported by a text": ("import importlib\nprobe(importlib.import_module('m').APool())", {"APool"}),
+    "looked up in the modules": ('import sys\nprobe(sys.modules[__name__].APool())', {"APool"}),
+    "registry of a metaclass": ("R={}\nclass M(type):\n    def __new__(mcs,n,b,ns):\n        c=super().__new__(mcs,n,b,ns)\n        R[n]=c\n        return c\nclass XPool(metaclass=M): pass\nprobe(R['XPool']())", {"XPool"}),
+    "set by a property": ('class H:\n    def __init__(self): self._p=None\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self,v): self._p=v\ndef f(h): h.p=APool()\nh=H();f(h)\nprobe(h._p)', {"APool"}),
+    "made by the setter of a property": ('class H:\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self,v): self._p=v()\nh=H()\nh.p=APool\nprobe(h.p)', {"APool"}),
+    "isinstance of an attribute of a class": ('class H:\n    K=(BPool,)\ndef f(x):\n    if isinstance(x,H.K):\n        probe(x)\nf(APool());f(BPool())', {"APool", "BPool"}),
+    "isinstance of a class that a branch chooses": ('if cond:\n    Alias=APool\nelse:\n    Alias=BPool\ndef f(x):\n    if isinstance(x,Alias):\n        probe(x)\nf(APool());f(BPool())', {"APool", "BPool"}),
+    "isinstance of a class that may be outside": ('try:\n    from nosuch import X\nexcept ImportError:\n    X=BPool\ndef f(x):\n    if isinstance(x,X):\n        probe(x)\nf(APool());f(BPool())', {"APool", "BPool"}),
+    "isinstance of another name": ('Alias=BPool\ndef f(x):\n    if isinstance(x,Alias):\n        probe(x)\nf(APool());f(BPool())', {"BPool"}),
+    "defined twice in a class": ('class H:\n    def f(self): return APool()\n    def f(self): return BPool()\nprobe(H().f())', {"APool", "BPool"}),
+    "defined in both branches of a class": ('class H:\n    if cond:\n        def f(self): return APool()\n    else:\n        def f(self): return BPool()\nprobe(H().f())', {"APool", "BPool"}),
+    "pair out of a dict": ("d={'a':APool()}\nk,v=d.popitem()\nprobe(v)", {"APool"}),
+    "default of keyword arguments": ("def mk(**kw):\n    kw.setdefault('c',APool)\n    return kw['c']()\nprobe(mk())", {"APool"}),
+    "keyword arguments updated": ('def g(c): return c()\ndef mk(**kw):\n    kw.update(c=APool)\n    return g(**kw)\nprobe(mk())', {"APool"}),
+    "forwarding to what is made on demand": ('class Lazy:\n    def __init__(self,f): self._f=f; self._v=None\n    def _get(self):\n        if self._v is None: self._v=self._f()\n        return self._v\n    def __getattr__(self,n): return getattr(self._get(),n)\nclass H:\n    def __init__(self): self.q=APool()\nprobe(Lazy(H).q)', {"APool"}),
+    "forwarding to its own elements": ('class AD(dict):\n    def __getattr__(self,n): return self[n]\n    def __setattr__(self,n,v): self[n]=v\nd=AD()\nd.p=APool()\nprobe(d.p)', {"APool"}),
+    "forwarding to a dict of parts": ("class Mod:\n    def __init__(self): self.__dict__['_mods']={}\n    def __setattr__(self,n,v): self.__dict__['_mods'][n]=v\n    def __getattr__(self,n): return self.__dict__['_mods'][n]\nm=Mod()\nm.p=APool()\nprobe(m.p)", {"APool"}),
 }  # fmt: skip
 
 
