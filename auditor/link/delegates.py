@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from auditor.facts import Value, expression
 from auditor.link.constraints import Node
-from auditor.link.delegation import Answer
+from auditor.link.delegation import SETTER, Answer, stores
 from auditor.link.members import answers_of, behind, getters
 from auditor.link.objects import Bound, Function, Instance, Object
 from auditor.link.program import Frame, Program
@@ -73,6 +73,17 @@ def delegated(program: Program, one: Instance, name: str) -> Delegation:
                         step = Step(inner, frame, answer.value, node, place)
                         todo.append(Way(inner, called, (*way.steps, step)))
     return Delegation(tuple(ways), tuple(ends), tuple(nodes))
+
+
+def set_on(program: Program, one: Instance, name: str) -> tuple[Instance, ...]:
+    """Tell on which objects ``one.name = …`` may set it: itself, or those that its ``__setattr__`` hands it on to."""
+    found: dict[Instance, None] = {one: None}
+    for method in program.hierarchy.applicable(one.cls).get(SETTER, ()):
+        frame = program.receiver_frame(method, one)
+        for answer in stores(frame.code, name):
+            held = program.graph.points_to(behind(program, frame, one, answer))
+            found.update(dict.fromkeys(sorted((each for each in held if isinstance(each, Instance)), key=repr)))
+    return tuple(found)
 
 
 def _place(frame: Frame, answer: Answer) -> Place:

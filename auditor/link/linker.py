@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from auditor.facts import ModuleFacts, Value
-from auditor.link.delegates import Delegation, delegated
+from auditor.link.delegates import Delegation, delegated, set_on
 from auditor.link.derivation import Derivations
 from auditor.link.filters import condition_filter
 from auditor.link.hierarchy import Hierarchy
@@ -59,6 +59,10 @@ class Linker(Program):
     def delegated(self, one: Instance, name: str) -> Delegation:
         """Who answers for ``one.name``: itself, or those whom its ``__getattr__`` hands the name on to."""
         return delegated(self, one, name)
+
+    def set_on(self, one: Instance, name: str) -> tuple[Instance, ...]:
+        """The objects on which ``one.name = …`` may set it."""
+        return set_on(self, one, name)
 
     def admits(self, frame: Frame, condition: Condition, one: Instance) -> bool:
         """Whether ``condition`` can hold for ``one``; True where it is not about what may be ``one``."""
