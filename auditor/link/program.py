@@ -231,7 +231,7 @@ class Program:
 
     def _is_followed(self, one: Object) -> bool:
         """Whether an object is followed where a name is computed: any that might be meant would be too many."""
-        return self.closed or not isinstance(one, Instance | ClassObject) or self.tracked(one.cls)
+        return self.closed or (isinstance(one, Instance | ClassObject) and self.tracked(one.cls))
 
     # ------------------------------------------------------------ nodes
 
