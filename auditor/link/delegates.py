@@ -80,7 +80,7 @@ def set_on(program: Program, one: Instance, name: str) -> tuple[Instance, ...]:
     found: dict[Instance, None] = {one: None}
     for method in program.hierarchy.applicable(one.cls).get(SETTER, ()):
         frame = program.receiver_frame(method, one)
-        for answer in stores(frame.code, name):
+        for answer in stores(frame.code.facts, name):
             held = program.graph.points_to(behind(program, frame, one, answer))
             found.update(dict.fromkeys(sorted((each for each in held if isinstance(each, Instance)), key=repr)))
     return tuple(found)

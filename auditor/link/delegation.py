@@ -7,7 +7,7 @@ decide, all others may go either way (sparse conditional constant propagation of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from auditor.facts import (
     NOTHING,
@@ -18,6 +18,7 @@ from auditor.facts import (
     Call,
     Const,
     Declare,
+    FunctionFacts,
     Item,
     Name,
     Op,
@@ -25,11 +26,9 @@ from auditor.facts import (
     Phi,
     Return,
     Value,
+    definitions,
 )
 from auditor.link.narrowing import successors
-
-if TYPE_CHECKING:
-    from auditor.link.program import Code
 
 GETTERS = ("__getattr__", "__getattribute__")
 """The methods that give an attribute which is not found, and any attribute."""
@@ -50,24 +49,24 @@ class Answer(NamedTuple):
         return self.at == self.value
 
 
-def answers(code: Code, body: Code | None, name: str) -> tuple[Answer, ...]:
-    """What the ``__getattr__`` ``code`` gives for ``name``; what another class's look-up gives is left out. ``body`` is
-    the body of its module."""
-    reading = _Reading(code, body, name)
+def answers(function: FunctionFacts, body: FunctionFacts | None, name: str) -> tuple[Answer, ...]:
+    """What a ``__getattr__`` gives for ``name``; what another class's look-up gives is left out. ``body`` is that of its
+    module."""
+    reading = _Reading(function, body, name)
     found: dict[Answer, None] = {}
     for block in sorted(reading.reached):
-        end = code.facts.blocks[block].end
+        end = function.blocks[block].end
         if isinstance(end, Return):
             found.update(dict.fromkeys(reading.answers(end.value)))
     return tuple(found)
 
 
-def stores(code: Code, name: str) -> tuple[Answer, ...]:
-    """The objects that the ``__setattr__`` ``code`` sets an attribute ``name`` of, itself left out."""
-    reading = _Reading(code, None, name)
+def stores(function: FunctionFacts, name: str) -> tuple[Answer, ...]:
+    """The objects that a ``__setattr__`` sets an attribute ``name`` of, its own left out."""
+    reading = _Reading(function, None, name)
     found: list[Answer] = []
     for block in sorted(reading.reached):
-        for one in code.facts.blocks[block].instructions:
+        for one in function.blocks[block].instructions:
             if isinstance(one, Call) and reading.calls(one, "setattr") and len(one.arguments) == 3:
                 base, text = (argument.value for argument in one.arguments[:2])
                 if base != 0:
@@ -75,17 +74,17 @@ def stores(code: Code, name: str) -> tuple[Answer, ...]:
     return tuple(found)
 
 
-def own_path(code: Code, value: Value) -> str | None:
+def own_path(defined: Mapping[Value, object], value: Value) -> str | None:
     """The attribute of its own object that a value is, read in any of the ways that run no ``__getattr__`` again."""
-    match code.defined.get(value):
+    match defined.get(value):
         case Attr(base=0, name=name):
             return name
         case Item(base=base, index=index):
-            space, key = code.defined.get(base), code.defined.get(index)
+            space, key = defined.get(base), defined.get(index)
             if isinstance(space, Attr) and space.base == 0 and space.name == "__dict__" and isinstance(key, Const):
                 return key.value if isinstance(key.value, str) else None
         case Call(func=func, arguments=arguments) if arguments:
-            method, key = code.defined.get(func), code.defined.get(arguments[-1].value)
+            method, key = defined.get(func), defined.get(arguments[-1].value)
             own = len(arguments) == 2 and arguments[0].value == 0
             if isinstance(key, Const) and isinstance(key.value, str):
                 by_name = isinstance(method, Name) and method.name == "getattr" and own
@@ -95,20 +94,19 @@ def own_path(code: Code, value: Value) -> str | None:
 
 
 class _Reading:
-    """A function whose second-to-last or last parameter is a name that is known."""
+    """A function whose parameter behind the object, of a module's the first, is a name that is known."""
 
-    def __init__(self, code: Code, body: Code | None, name: str) -> None:
-        self._code = code
-        self._defined: Mapping[Value, object] = code.defined
+    def __init__(self, function: FunctionFacts, body: FunctionFacts | None, name: str) -> None:
+        self._function = function
+        self._defined: Mapping[Value, object] = definitions(function)
         self._body = body
         self._name = name
-        params = [one.name for one in code.facts.params]
-        self._given = 1 if code.is_method and len(params) > 1 else 0
+        self._given = 1 if function.scope else 0
         self.reached: frozenset[int] = frozenset()
         self.reached = self._reach()
 
     def _reach(self) -> frozenset[int]:
-        blocks, seen, todo = self._code.facts.blocks, {0}, [0]
+        blocks, seen, todo = self._function.blocks, {0}, [0]
         while todo:
             block = blocks[todo.pop()]
             targets = successors(block)
@@ -182,7 +180,7 @@ class _Reading:
                     return self._texts(defined, argument.value)
             case Name(name=name) if self._body is not None and defined is self._defined:
                 bound = bound_once(self._body, name)
-                return None if bound is None else self._texts(self._body.defined, bound)
+                return None if bound is None else self._texts(definitions(self._body), bound)
         return None
 
     # ------------------------------------------------------------ what is given
@@ -240,11 +238,11 @@ class _Reading:
         return isinstance(func, Name) and func.name == builtin
 
 
-def bound_once(body: Code, name: str) -> Value | None:
+def bound_once(body: FunctionFacts, name: str) -> Value | None:
     """The value that a module binds to a name, if it is the only one."""
     found = [
         one.value
-        for block in body.facts.blocks
+        for block in body.blocks
         for one in block.instructions
         if type(one) is Bind and one.name == name and not one.scope
     ]

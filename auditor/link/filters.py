@@ -135,7 +135,7 @@ def _classes(program: Program, code: Code, kind: str, name: str) -> tuple[str, .
 def _bound(program: Program, module: str, name: str) -> tuple[str, ...]:
     """The classes of a variable of a module that is bound once, to classes by name."""
     body = program.codes.get(module)
-    value = None if body is None else bound_once(body, name)
+    value = None if body is None else bound_once(body.facts, name)
     if body is None or value is None or (operands := class_operand(body.defined, value)) is None:
         return ("",)
     return tuple(

@@ -100,8 +100,8 @@ def answers_of(program: Program, getter: str, name: str) -> tuple[Answer, ...]:
     known = program.answers.get((getter, name))
     if known is None:
         code = program.codes[getter]
-        known = program.answers[getter, name] = answers(code, program.codes.get(code.module), name)
-        code.forget()
+        body = program.codes.get(code.module)
+        known = program.answers[getter, name] = answers(code.facts, body.facts if body is not None else None, name)
     return known
 
 
@@ -121,7 +121,7 @@ def _give(program: Program, frame: Frame, one: Instance | None, given: tuple[Ans
 
 def behind(program: Program, frame: Frame, one: Instance | None, answer: Answer) -> Node:
     """What an answer of ``one``, in the frame of its ``__getattr__``, is read from: its field where that is one."""
-    own = None if one is None else own_path(frame.code, answer.value)
+    own = None if one is None else own_path(frame.code.defined, answer.value)
     if one is None or own is None or own in program.hierarchy.applicable(one.cls):
         return frame.node(answer.value)
     return program.field(one, own)
@@ -250,7 +250,7 @@ def write(one: Object, program: Program, name: str, source: Node) -> None:
             program.note_written(one.cls, name)
             for method in program.hierarchy.applicable(one.cls).get(SETTER, ()):
                 frame = program.receiver_frame(method, one)
-                for answer in stores(frame.code, name):
+                for answer in stores(frame.code.facts, name):
                     if answer.name is not None:
                         holder = behind(program, frame, one, answer)
                         program.graph.on(holder, write, program, answer.name, source)
