@@ -50,7 +50,7 @@ class Answer(NamedTuple):
 
 
 def answers(function: FunctionFacts, body: FunctionFacts | None, name: str) -> tuple[Answer, ...]:
-    """What a ``__getattr__`` gives for ``name``; what another class's look-up gives is left out. ``body`` is that of its
+    """What a ``__getattr__`` gives for ``name``; what another class's look-up gives is left out. ``body``: of its
     module."""
     reading = _Reading(function, body, name)
     found: dict[Answer, None] = {}
