@@ -59,9 +59,9 @@ def element(one: Object, program: Program, key: str | None, target: Node) -> Non
                         program.graph.edge(program.field(one, name), target)
         case ClassObject(cls=cls):
             getter = program.method(cls, "__class_getitem__")
-            if getter is None:
-                program.graph.add(target, one)  # C[T] is the class C
-            else:
+            if getter is None and not any(base.endswith(("Enum", "Flag")) for base in program.hierarchy.mro(cls)):
+                program.graph.add(target, one)  # C[T] is the class C; of an enumeration it is a member
+            elif getter is not None:
                 program.graph.edge(program.frame(getter, None).result, target)
         case Function():
             program.graph.add(target, one)  # kernel[grid] is the kernel

@@ -311,6 +311,7 @@ FEATURES = {
     "lazily set on itself": ("class H:\n    def get(self):\n        if not hasattr(self, 'p'):\n            self.p = APool()\n        return self.p\nprobe(H().get())", {"APool"}),
     "names that a loop goes through": ("class H:\n    def a(self): return APool()\n    def b(self): return BPool()\n    def c(self): return CPool()\nfor n in ('a', 'b'):\n    probe(getattr(H(), n)())", {"APool", "BPool"}),
     "name that a branch chooses": ("class H:\n    def a(self): return APool()\n    def b(self): return BPool()\nprobe(getattr(H(), 'a' if cond else 'b')())", {"APool", "BPool"}),
+    "member of an enumeration": ("from enum import Enum\nclass K(Enum):\n    A = 1\nprobe(K['A'])", set()),
     "dict of its own": ("class H:\n    def __init__(self, p):\n        self.__dict__['p'] = p\nprobe(H(APool()).p)", {"APool"}),
     "read from the dict of its own": ("class H:\n    def __init__(self, p):\n        self.p = p\nprobe(vars(H(APool()))['p'])\nprobe(H(APool()).__dict__['p'])", {"APool"}),
     "set past its own setattr": ("class H:\n    def __init__(self, p):\n        object.__setattr__(self, 'p', p)\n        super().__setattr__('q', p)\nprobe(H(APool()).p)\nprobe(H(APool()).q)", {"APool"}),
