@@ -149,11 +149,10 @@ def _constructors(linker: Linker, frame: Frame, one: Call, cls: str) -> Iterable
 
 def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable[tuple[FrameKey, Instance]]:
     found: dict[FrameKey, Instance] = {}
-    for target in _ordered(linker.view(frame, one.base, block)):
-        if isinstance(target, Instance):
-            for method in linker.hierarchy.applicable(target.cls, linker.functions).get(one.name, ())[:1]:
-                if linker.is_property(method):
-                    found.setdefault((method, target if linker.context_of(target) else None), target)
+    for target, name in _ordered(linker.reached(frame, one.base, block, one.name)):
+        for method in linker.hierarchy.applicable(target.cls, linker.functions).get(name, ())[:1]:
+            if linker.is_property(method):
+                found.setdefault((method, target if linker.context_of(target) else None), target)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
 
 

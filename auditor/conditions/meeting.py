@@ -29,7 +29,7 @@ from auditor.conditions.subjects import Subjects
 from auditor.conditions.truth import Truth
 from auditor.conditions.ways import Ways
 from auditor.facts import Value
-from auditor.link import Frame, Instance, Linker
+from auditor.link import Frame, Instance, Linker, Node
 from auditor.spec import EngineSpec, matcher
 
 MAX_SHOWN = 3
@@ -150,6 +150,14 @@ class Conditions:
         if there == FALSE:  # on the way itself: tell of where it is made
             there = self._ways.built(one)
         return Meeting(FALSE, _against(self._knowledge.closed(there, what), self._knowledge.closed(here, where)))
+
+    def handed_on(self, meeting: Meeting, node: Node, one: Instance) -> Meeting:
+        """Tell what is necessary where an object that meets a place hands on to ``one``, which ``node`` holds."""
+        there = self._ways.there(node, one)
+        formula = self._knowledge.closed(conjoin(meeting.formula, there), self._knowledge.of_class(one.cls))
+        if formula != FALSE or not meeting.possible:
+            return Meeting(formula, meeting.against)
+        return Meeting(FALSE, _against(self._knowledge.closed(there), self._knowledge.closed(meeting.formula)))
 
 
 def _against(there: Formula, here: Formula) -> str:

@@ -27,6 +27,9 @@ from auditor.facts import (
 )
 from auditor.link import ClassObject, External, Frame, Function, Instance, Linker, Module, Object, Reverse
 
+_SETS = frozenset({"builtins.setattr", "builtins.object.__setattr__"})
+"""Functions that store an attribute by its name."""
+
 
 class Origin(NamedTuple):
     """A value of ``frame`` that another value can be, if control comes to ``block``, and from there to ``target`` (-1:
@@ -93,11 +96,7 @@ class Origins:
                 for one in block.instructions:
                     if type(one) is SetAttr:
                         self._stores.setdefault(one.name, []).append(Store(frame, index, one.base, one.value))
-                    elif (
-                        type(one) is Call
-                        and len(one.arguments) == 3
-                        and frame.code.externals.get(one.func) == "builtins.setattr"
-                    ):
+                    elif type(one) is Call and len(one.arguments) == 3 and frame.code.externals.get(one.func) in _SETS:
                         base, name, value = (argument.value for argument in one.arguments)
                         text = frame.code.defined.get(name)
                         if isinstance(text, Const) and isinstance(text.value, str):

@@ -7,6 +7,7 @@ the process runs, it has no subject, and a test of it says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeGuard
 
 from auditor.conditions.origins import Origins
 from auditor.facts import (
@@ -27,8 +28,10 @@ from auditor.facts import (
     Value,
     Yield,
 )
-from auditor.link import ClassObject, Frame, Instance
+from auditor.link import ClassObject, Frame, Instance, Object
 
+_COMPUTING = frozenset({"__getattr__", "__getattribute__"})
+"""Methods that give attributes nobody names."""
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__"})
 _CACHING = frozenset({"lru_cache", "cache", "cached_property"})
 _READING = frozenset(
@@ -117,7 +120,11 @@ class Subjects:
         one = frame.code.defined.get(value)
         if not isinstance(one, Attr):
             return False
-        owners = self._origins.owners(frame, one.base)
+        owners = [
+            owner
+            for owner in self._origins.owners(frame, one.base)
+            if not isinstance(owner, Instance) or self._may_have(owner, one.name)
+        ]
         return bool(owners) and all(
             isinstance(owner, Instance) and self._is_configuration(owner.cls) for owner in owners
         )
@@ -156,7 +163,7 @@ class Subjects:
         return None
 
     def _field(self, frame: Frame, one: Attr) -> str | None:
-        owners = [owner for owner in self._origins.owners(frame, one.base) if isinstance(owner, Instance)]
+        owners = [owner for owner in self._origins.owners(frame, one.base) if self._may_have(owner, one.name)]
         names = {self._field_of(owner, one.name) for owner in owners}
         if len(names) == 1 and None not in names:
             return names.pop()
@@ -164,6 +171,20 @@ class Subjects:
             base = self.own(frame, one.base) or self._accessor(frame, one.base)
             return f"{base}.{one.name}" if base is not None else None
         return None
+
+    def _may_have(self, owner: Object, name: str) -> TypeGuard[Instance]:
+        """Whether an object can have an attribute: else what is read is not read off it."""
+        if not isinstance(owner, Instance):
+            return False
+        hierarchy = self._linker.hierarchy
+        known = hierarchy.attributes(owner.cls)
+        computed = "" in known or not hierarchy.applicable(owner.cls).keys().isdisjoint(_COMPUTING)
+        return (
+            name in known
+            or computed
+            or hierarchy.has_external_base(owner.cls)
+            or bool(self._origins.stored(owner, name))
+        )
 
     def _field_of(self, owner: Instance, name: str) -> str | None:
         if self._is_configuration(owner.cls):

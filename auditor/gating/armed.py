@@ -290,7 +290,8 @@ def _assignments(
                         event = Registration(
                             code.path, one.at.line, code.name, counter, None, key, number, one.value, base=one.base
                         )
-                        found.setdefault(target, set()).add(event)
+                        for owner in linker.set_on(target, one.name):
+                            found.setdefault(owner, set()).add(event)
 
 
 def refusal(linker: Linker, frame: Frame, one: Instance, block: int) -> str | None:

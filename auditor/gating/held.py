@@ -340,7 +340,8 @@ class HeldGates:
             path = path_of(code.defined, one.func.base)
             given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
             return Gate(None, path, layer, given=given, noop=noop, place=place, text=text, chain=(place,))
-        owners = instances(self._linker, frame, one.counter.base, one.block)
+        reached = self._linker.reached(frame, one.counter.base, one.block, one.counter.name)
+        owners = frozenset(owner for owner, _ in reached)
         through = path_of(code.defined, one.counter.base)
         return Gate(owners, through, layer, noop=noop, place=place, text=text, chain=(place,))
 

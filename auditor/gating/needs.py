@@ -24,7 +24,6 @@ from auditor.gating.held import (
     HeldGates,
     arguments_of,
     calling,
-    instances,
     is_given,
     layer_into,
     path_into,
@@ -281,25 +280,26 @@ class Needs:
         code = frame.code
         place = Place(code.path, one.at.line, one.at.column, code.name)
         picked = self._picking.layer(key, one.base)
-        owners = [key[1]] if key[1] is not None and one.base == 0 else instances(self._linker, frame, one.base, block)
-        for owner in sorted(owners, key=repr):
-            if owner is None or not self._linker.context_of(owner) or self._host_side(owner.cls):
+        own = key[1] if one.base == 0 else None
+        read = {(own, one.name)} if own else self._linker.reached(frame, one.base, block, one.name)
+        for owner, name in sorted(read, key=repr):
+            if not self._linker.context_of(owner) or self._host_side(owner.cls):
                 continue
-            if "_" not in one.name and self._linker.tracked(owner.cls):
+            if "_" not in name and self._linker.tracked(owner.cls):
                 continue  # a common word means storage only on the helpers that a pool builds
-            if one.name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
+            if name in self._linker.hierarchy.applicable(owner.cls, self._linker.functions):
                 continue  # a method that is named like storage
-            if one.name not in self._linker.hierarchy.attributes(owner.cls, self._linker.functions):
+            if name not in self._linker.hierarchy.attributes(owner.cls, self._linker.functions):
                 continue  # it has no such attribute
             touch = Touch(code.path, one.at.line, one.at.column, one.name, "attribute", owner, "")
             when = self._passing(self._feasible.start(owner), key, block, (touch,))
             if when == FALSE:
                 continue
-            hop = Hop(key, place, f"reads {_class(owner.cls)}.{one.name}", picked)
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{name}", picked)
             yield (
                 one.dst,
                 Handle(
-                    Buffer(owner, one.name),
+                    Buffer(owner, name),
                     picked,
                     False,
                     place,

@@ -31,6 +31,7 @@ from auditor.link import (
     Linker,
     Module,
     Object,
+    Step,
     Super,
 )
 from auditor.loading import Loading
@@ -160,13 +161,16 @@ def judge(
 
 
 class _Way(NamedTuple):
-    """How an object comes to a site: a value of a block, and its use; ``behind``: the class whose ``super()`` it is."""
+    """How an object comes to a site: a value of a block, and its use; ``behind``: the class whose ``super()`` it is.
+    Where another object, ``holder``, hands the name on to it, by these ``steps``."""
 
     frame: Frame
     value: Value
     block: int
     use: Value
-    behind: str
+    holder: Instance
+    behind: str = ""
+    steps: tuple[Step, ...] = ()
 
 
 class _Sites:
@@ -268,52 +272,82 @@ class _Sites:
     ) -> Iterator[BindingVerdict]:
         touched = {touch.object: touch for touch in self._touches.get(place, ())}
         others: set[str] = set()
-        objects: dict[Instance, list[_Way]] = {}
+        ends: dict[tuple[str, int, str], str] = {}
+        objects: dict[tuple[Instance, str], list[_Way]] = {}
         for key, block, one in found:
             frame = self._graph.frames[key]
             base = _base(frame, one)
             if base is None:
                 continue
+            use = _use(frame, one)
             for target in self._linker.view(frame, base, block):
                 if isinstance(target, Instance):
-                    objects.setdefault(target, []).append(_Way(frame, base, block, _use(frame, one), ""))
+                    delegation = self._linker.delegated(target, name)
+                    ends.update(dict.fromkeys(delegation.ends, target.cls))
+                    for answer in delegation.ways:
+                        way = _Way(frame, base, block, use, target, steps=answer.steps)
+                        objects.setdefault((answer.one, answer.name), []).append(way)
+                    if not delegation.ways:
+                        objects.setdefault((target, name), [])
                 elif isinstance(target, Super) and isinstance(target.receiver, Instance):
-                    objects.setdefault(target.receiver, []).append(_Way(frame, 0, block, _use(frame, one), target.cls))
+                    receiver = target.receiver
+                    objects.setdefault((receiver, name), []).append(_Way(frame, 0, block, use, receiver, target.cls))
                 elif isinstance(target, Module | ClassObject | External | ExternalInstance):
                     others.add(_name(target))
-        pools = [one for one in objects if self._linker.context_of(one)]
-        tracked = {
-            one.cls for one in pools if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)
-        }
+        pools = [one for one, _ in objects if self._linker.context_of(one)]
+        known = {(one, name) for one, name in objects if self._has(one, name)}
+        tracked = {one.cls for one, _ in known if self._linker.context_of(one)}
         told = False
-        for target in sorted(objects, key=lambda one: (one.cls, one.path, one.line, repr(one.owner))):
+        for target, called in sorted(known, key=lambda one: (one[0].cls, one[0].path, one[0].line, repr(one))):
             if pools and self._is_stand_in(target.cls.rpartition(".")[2]) is not None:
                 continue
             if target.cls in tracked and not self._linker.context_of(target):
                 continue  # what stands for an object of this class; the objects themselves are here
-            if name not in self._linker.hierarchy.attributes(target.cls, self._linker.functions):
-                continue  # the call would raise AttributeError
-            way = objects[target][0]
-            first, *further = (self._conditions.meeting(*one[:4], target) for one in objects[target])
+            ways = sorted(objects[target, called], key=lambda way: len(way.steps))
+            first, *further = (self._meeting(way, target) for way in ways)
             meeting = first.joined(further)
-            derivation = tuple(self._linker.derivation(way.frame, way.value, target))
+            derivation = self._derivation(ways[0])
             against = meeting.against if not meeting.possible else self._cut_off(touched.get(target))
             if against:
                 excluded.append(Excluded(target, against, derivation))
             else:
                 told = True
-                yield from self._object(target, way, touched.get(target), name, derivation, meeting)
-        known = [one for one in objects if name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)]
-        if known and not told and excluded:
+                yield from self._object(target, ways[0], touched.get(target), called, derivation, meeting)
+        if ends and name in self._pool_methods:
+            classes = tuple(sorted(set(ends.values())))
+            yield BindingVerdict(None, classes, "", "unknown", "receiver-dynamic", (), (min(ends),))
+        elif known and not told and excluded:
             yield BindingVerdict(None, (), "", "unknown", "unreached", (), ())  # conditions keep everything from here
         elif others and not told:
             yield BindingVerdict(None, tuple(sorted(others)), "", "exempt", "not-a-pool", (), ())
         elif known and not told:  # stand-ins alone
-            yield BindingVerdict(None, tuple(sorted({one.cls for one in known})), "", "exempt", "not-a-pool", (), ())
-        elif not known and objects and all(map(self._is_foreign, objects)):
-            yield BindingVerdict(None, tuple(sorted({one.cls for one in objects})), "", "exempt", "not-a-pool", (), ())
+            yield BindingVerdict(None, tuple(sorted({one.cls for one, _ in known})), "", "exempt", "not-a-pool", (), ())
         elif not known:
-            yield self._unresolved(found, name, tuple(sorted({one.cls for one in objects})))
+            classes = tuple(sorted({one.cls for one, _ in objects}))
+            if objects and all(self._is_foreign(one) for one, _ in objects):
+                yield BindingVerdict(None, classes, "", "exempt", "not-a-pool", (), ())
+            else:
+                yield self._unresolved(found, name, classes)
+
+    def _has(self, one: Instance, name: str) -> bool:
+        """Whether its class gives an object the attribute: else the call would raise AttributeError."""
+        return name in self._linker.hierarchy.attributes(one.cls, self._linker.functions)
+
+    def _meeting(self, way: _Way, target: Instance) -> Meeting:
+        """Under which conditions an object comes to a site: its holder comes there, and it to each who hands it on."""
+        meeting = self._conditions.meeting(way.frame, way.value, way.block, way.use, way.holder)
+        for step in way.steps:
+            meeting = self._conditions.handed_on(meeting, step.node, step.one)
+        return meeting
+
+    def _derivation(self, way: _Way) -> tuple[tuple[str, int, str], ...]:
+        """How an object comes to a site, through those who hand the name on to it."""
+        found = self._linker.derivation(way.frame, way.value, way.holder)
+        for step in way.steps:
+            path, line, what = step.place
+            handed = (path, line, f"{what} in {step.frame.code.name.rpartition('.')[2]}")
+            found = [*self._linker.derivation(step.frame, step.value, step.one), handed, *found]
+        return tuple(found)
 
     def _is_foreign(self, one: Instance) -> bool:
         """Whether it is no pool and has its methods from a class that is not in the tree."""

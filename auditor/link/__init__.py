@@ -7,6 +7,7 @@ one context. The linker works on facts alone: it never sees a file. What it stil
 
 from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Node
+from auditor.link.delegates import Step
 from auditor.link.demand import link_on_demand
 from auditor.link.derivation import Reverse
 from auditor.link.hierarchy import Hierarchy
@@ -48,6 +49,7 @@ __all__ = [
     "Object",
     "Reverse",
     "Scopes",
+    "Step",
     "Super",
     "access_path",
     "annotated_class",

@@ -46,9 +46,13 @@ def assume(program: Program) -> None:
             if cls is not None and not program.tracked(cls):
                 program.assume(cls, frame.node(position))
     for source, target in program.casts:
-        if program.graph.sets[source] and not program.graph.sets[target]:
+        if _holds_instance(program, source) and not _holds_instance(program, target):
             program.graph.edge(source, target)
     program.graph.solve()
+
+
+def _holds_instance(program: Program, node: Node) -> bool:
+    return any(isinstance(program.graph.objects[number], Instance) for number in program.graph.sets[node] or ())
 
 
 def assume_uncalled(program: Program, wanted: frozenset[Node]) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from auditor.facts import Argument, At, Value
+from auditor.facts import Argument, At, Attr, Value
 from auditor.link.annotations import annotated_class
 from auditor.link.constraints import Accept, Node, steady
 from auditor.link.elements import element
 from auditor.link.filters import subclass_filter
 from auditor.link.hierarchy import MODULE_LIKE
-from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object
+from auditor.link.objects import Bound, ClassObject, Container, ExternalInstance, Function, Instance, Object
 from auditor.link.passing import passed
-from auditor.link.program import Frame, is_class_method
+from auditor.link.program import ANY, Code, Frame, is_class_method
 
 
 class Plan(NamedTuple):
@@ -35,13 +35,15 @@ Given: TypeAlias = tuple[tuple[Argument, Node], ...]
 
 
 class Site(NamedTuple):
-    """A call in a context; ``target`` takes the result."""
+    """A call in a context; ``target`` takes the result. Not ``runs``: it has another thread run it, or somebody later:
+    what is held here is not held there."""
 
     frame: Frame
     dst: Value
     at: At
     arguments: Given
     target: Node
+    runs: bool = True
 
 
 def call(callee: Object, site: Site) -> None:
@@ -103,6 +105,19 @@ def invoke(frame: Frame, at: Value, method: str, receiver: Instance, target: Nod
     frame.program.graph.edge(callee.result, target)
 
 
+def entered(one: Object, frame: Frame, at: Value, target: Node) -> None:
+    """target ⊇ what ``with one as target`` binds"""
+    match one:
+        case Container():
+            frame.program.graph.edge(frame.program.field(one, ANY), target)
+        case Instance(cls=cls):
+            method = frame.program.method(cls, "__enter__") or frame.program.method(cls, "__aenter__")
+            if method is not None:
+                invoke(frame, at, method, one, target)
+        case ExternalInstance():
+            frame.program.graph.add(target, one)
+
+
 def construct(site: Site, cls: str) -> None:
     """v ∋ a new instance named by the call"""
     program = site.frame.program
@@ -113,18 +128,30 @@ def construct(site: Site, cls: str) -> None:
         made = program.some(cls)
     else:
         made = Instance(cls, site.frame.code.path, site.at.line, site.at.column, owner)
-    program.graph.add(site.target, made)
     program.register(made)
+    new = program.method(cls, "__new__")
+    if new is None or _makes(program.codes[new]):
+        program.graph.add(site.target, made)
+    if new is not None:
+        callee = program.frame(new, None)
+        program.graph.add(callee.node(0), ClassObject(cls))
+        _link(site, callee, site.arguments, skip=1)
     init = program.method(cls, "__init__")
     if init is not None:
         callee = program.receiver_frame(init, made)
-        program.record(site.frame, site.dst, callee)
+        if site.runs:
+            program.record(site.frame, site.dst, callee)
         _pass_arguments(callee, site.arguments, skip=1)
     else:
         _fields_from_arguments(site, made)
         foreign = program.hierarchy.foreign_base(cls)
         if foreign is not None:
             program.outside.add((site.frame.code.name, f"{foreign}.__init__"))
+
+
+def _makes(code: Code) -> bool:
+    """Whether a ``__new__`` makes an object of its class: it calls that of another."""
+    return any(type(one) is Attr and one.name == "__new__" for one in code.defined.values())
 
 
 def _fields_from_arguments(site: Site, made: Instance) -> None:
@@ -139,11 +166,18 @@ def _fields_from_arguments(site: Site, made: Instance) -> None:
             program.graph.edge(node, program.field(made, one.name))
     hook = program.method(made.cls, "__post_init__")
     if hook is not None:
-        program.receiver_frame(hook, made)
+        callee = program.receiver_frame(hook, made)
+        given = dict(zip(names, positional, strict=False)) | {
+            one.name: node for one, node in site.arguments if one.kind == "key"
+        }
+        for index, param in enumerate(callee.code.facts.params):
+            if index and param.name in given:  # dataclasses.InitVar
+                program.graph.edge(given[param.name], callee.node(index))
 
 
 def _link(site: Site, callee: Frame, arguments: Given, *, skip: int) -> None:
-    site.frame.program.record(site.frame, site.dst, callee)
+    if site.runs:
+        site.frame.program.record(site.frame, site.dst, callee)
     _pass_arguments(callee, arguments, skip=skip)
     site.frame.program.graph.edge(callee.result, site.target)
     _hand_back(site, callee, arguments, skip=skip)
@@ -195,13 +229,13 @@ def _pass_arguments(callee: Frame, arguments: Given, *, skip: int) -> None:
             if place < len(positional):
                 _pass(callee, positional[place], source)
             elif rest is not None:
-                _collect(callee, rest, "tuple", f"[{place - len(positional)}]", source)
+                _collect(callee, rest, f"[{place - len(positional)}]", source)
             place += 1
         elif argument.kind == "key":
             if argument.name in names:
                 _pass(callee, names[argument.name], source)
             elif keywords is not None:
-                _collect(callee, keywords, "dict", f"[{argument.name!r}]", source)
+                _collect(callee, keywords, f"[{argument.name!r}]", source)
         elif argument.kind == "*":
             _spread(callee, positional[place:], rest, source)
         else:
@@ -242,11 +276,15 @@ def _spread_keywords(callee: Frame, names: dict[str, int], keywords: int | None,
         program.graph.edge(source, callee.node(keywords), is_container)
 
 
-def _collect(callee: Frame, index: int, kind: str, key: str, source: Node) -> None:
+def _collect(callee: Frame, index: int, key: str, source: Node) -> None:
+    callee.program.put(collected(callee, index), key, source)
+
+
+def collected(callee: Frame, index: int) -> Container:
+    """What ``*args`` or ``**kwargs`` is made of by the calls of a function."""
     at = callee.code.facts.at
-    made = Container(kind, callee.code.path, at.line, at.column + index, callee.context)
-    callee.program.graph.add(callee.node(index), made)
-    callee.program.put(made, key, source)
+    kind = "tuple" if callee.code.facts.params[index].kind == "*" else "dict"
+    return Container(kind, callee.code.path, at.line, at.column + index, callee.context)
 
 
 @steady

@@ -14,6 +14,7 @@ from auditor.link.constraints import Node
 from auditor.link.linker import Linker
 from auditor.link.narrowing import access_path
 from auditor.link.needs import NO_NEEDS, Needs, callers_of, needs, tracked_objects, unknown_parameters
+from auditor.link.objects import Instance
 from auditor.link.program import Code, Frame
 from auditor.link.tested import wanted_by_tests
 
@@ -72,8 +73,16 @@ def link_on_demand(
 
 
 def receivers(linker: Linker, is_accessor: Callable[[str], object]) -> list[Node]:
-    """The receivers of all calls that could be an accessor of a tracked class."""
-    return [node for node, _ in called_receivers(linker, is_accessor)]
+    """The receivers of all calls that could be an accessor of a tracked class, and whom they hand its name on to."""
+    called = called_receivers(linker, is_accessor)
+    return [node for node, _ in called] + list(_handed_to(linker, called))
+
+
+def _handed_to(linker: Linker, called: Iterable[tuple[Node, str]]) -> Iterator[Node]:
+    for node, name in called:
+        for one in linker.graph.points_to(node):
+            if isinstance(one, Instance):
+                yield from linker.delegated(one, name).nodes
 
 
 def readers(linker: Linker, is_storage: Callable[[str], object]) -> frozenset[str]:

@@ -6,8 +6,10 @@ from auditor.facts import Value
 from auditor.link.calls import Site, call, is_callable
 from auditor.link.constraints import Node
 from auditor.link.elements import container_method, following, iteration, scattered, shift
-from auditor.link.members import write
+from auditor.link.library import HANDLERS, dereference
+from auditor.link.members import REGISTER, write
 from auditor.link.objects import (
+    Bound,
     ClassObject,
     Container,
     ContainerMethod,
@@ -26,7 +28,9 @@ COPIES = frozenset(
     {"copy.copy", "copy.deepcopy", "dataclasses.replace", "msgspec.structs.replace", "attr.evolve", "attrs.evolve"}
 )
 CASTS = frozenset({"typing.cast", "typing_extensions.cast"})
-ATTRIBUTE = frozenset({"builtins.getattr", "builtins.setattr"})
+GETATTR = frozenset({"builtins.getattr", "builtins.object.__getattribute__"})
+SETATTR = frozenset({"builtins.setattr", "builtins.object.__setattr__"})
+ATTRIBUTE = GETATTR | SETATTR
 _SEQUENCES = frozenset(
     f"builtins.{name}" for name in ("list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "filter")
 )
@@ -38,10 +42,6 @@ _ELEMENTS = frozenset({"builtins.next", "builtins.min", "builtins.max"})
 _MAKERS = {
     "builtins.list": "list",
     "builtins.set": "set",
-    "builtins.dict": "dict",
-    "collections.deque": "list",
-    "collections.OrderedDict": "dict",
-    "collections.defaultdict": "dict",
     "queue.Queue": "list",
     "queue.SimpleQueue": "list",
     "contextvars.ContextVar": "variable",
@@ -64,6 +64,7 @@ _HANDLED = (
     | _PROPERTIES
     | _WRAPPERS
     | _FIELDS
+    | HANDLERS.keys()
 )
 
 
@@ -83,7 +84,10 @@ def call_external(name: str, site: Site) -> None:
     graph = site.frame.program.graph
     values = [node for _, node in site.arguments]
     target = site.target
-    if name == "builtins.super":
+    handler = HANDLERS.get(name)
+    if handler is not None:
+        handler(site, _apply)
+    elif name == "builtins.super":
         _super(site, values)
     elif name == "builtins.type" and len(values) == 1:
         graph.on(values[0], _type_of, site.frame.program, target)
@@ -105,8 +109,11 @@ def call_external(name: str, site: Site) -> None:
     elif name in _SHUFFLES and values:
         graph.on(values[0], shift, site.frame.program)
     elif name in _ELEMENTS:
-        for value in values:
-            graph.on(value, following if name == "builtins.next" else iteration, site.frame, target)
+        advances = name == "builtins.next"
+        for value in values[:1] if advances else values:
+            graph.on(value, following if advances else iteration, site.frame, target)
+        for value in values[1:] if advances else ():
+            graph.edge(value, target)  # its default
     elif name == "builtins.enumerate" and values:
         _pairs(site, values, first=1)
     elif name == "builtins.zip":
@@ -146,15 +153,26 @@ def call_object(callee: Object, site: Site) -> None:
         case External(name=name):
             site.frame.program.outside.add((site.frame.code.name, name))
             call_external(name, site)
+        case Bound(function=name, receiver=ClassObject(cls=cls)) if name == REGISTER and site.arguments:
+            # v ⊇ the class, which counts as derived from now on
+            graph = site.frame.program.graph
+            graph.on(site.arguments[0][1], _registered, site.frame.program, cls)
+            graph.edge(site.arguments[0][1], site.target)
         case ContainerMethod(container=container, name=name):
-            values = [node for _, node in site.arguments]
-            container_method(container, site.frame.program, name, None, values, site.target)
+            container_method(container, site.frame.program, name, None, site.arguments, site.target)
+        case Container(kind="reference"):
+            dereference(callee, site.frame.program, site.target)
         case Partial():
             # v ⊇ call(f, stored + given)  where the partial holds f
             program = site.frame.program
             if program.first_time((callee, site.target)):  # a partial of itself has no end
                 given = (*program.partials.get(callee, ()), *site.arguments)
                 program.graph.on(program.field(callee, "function"), _apply, site._replace(arguments=given))
+
+
+def _registered(one: Object, program: Program, abstract: str) -> None:
+    if isinstance(one, ClassObject):
+        program.note_registered(abstract, one.cls)
 
 
 def _apply(function: Object, site: Site) -> None:

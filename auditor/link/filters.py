@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from auditor.facts import Value
 from auditor.link.constraints import Accept
+from auditor.link.delegation import GETTERS, bound_once
 from auditor.link.narrowing import Condition, access_path, attribute_operand, class_operand
 from auditor.link.objects import Bound, Container, Function, Instance, Object
 from auditor.link.program import Code, Program
@@ -37,7 +38,8 @@ def condition_filter(
         return _any_of([_all_of(program, code, defined, way) for way in condition.ways])
     if condition.kind == "hasattr":
         name = attribute_operand(defined, condition.operand)
-        return None if name is None else _having(program, name, holds=condition.holds)
+        own = code.is_method and condition.path == (0, ())
+        return None if name is None else _having(program, name, holds=condition.holds, own=own)
     operands = class_operand(defined, condition.operand)
     if operands is None:
         return None
@@ -57,13 +59,21 @@ def _any_of(ways: list[list[Accept]]) -> Accept | None:
     return lambda one: any(all(accept(one) for accept in way) for way in ways)
 
 
-def _having(program: Program, name: str, *, holds: bool) -> Accept:
+def _having(program: Program, name: str, *, holds: bool, own: bool) -> Accept:
+    """The objects that may have an attribute, or may be without it; ``own``: they are asked by themselves, and so maybe
+    before they set it."""
     hierarchy = program.hierarchy
+    program.asked.add(name)
 
     def has(one: Object) -> bool:
         if not isinstance(one, Instance) or hierarchy.has_external_base(one.cls):
             return True
-        return (name in hierarchy.attributes(one.cls)) == holds
+        if not hierarchy.applicable(one.cls).keys().isdisjoint(GETTERS) or "" in hierarchy.attributes(one.cls):
+            return True
+        if holds:
+            known = name in hierarchy.attributes(one.cls) or (one.cls, name) in program.written
+            return known or name in program.marked
+        return not hierarchy.always(one.cls, name, made=not own)
 
     return has
 
@@ -76,12 +86,14 @@ def _of_class(
     def matches(one: Object) -> bool:
         if not isinstance(one, Instance):
             return not holds or not isinstance(one, Container | Function | Bound)
-        classes = [_class_name(program, code, kind, name) for kind, name in operands]
+        classes = [cls for kind, name in operands for cls in _classes(program, code, kind, name)]
+        if "" in classes or "__class__" in hierarchy.applicable(one.cls):
+            return True
         if exact:
             return (one.cls in classes) == holds
-        below = any(hierarchy.is_subclass(one.cls, cls) for cls in classes)
-        if not below and hierarchy.has_external_base(one.cls):
-            return not holds or not all(cls in hierarchy.classes for cls in classes)
+        below = any(_is_kind(program, one.cls, cls) for cls in classes)
+        if not below and (hierarchy.has_external_base(one.cls) or any(hierarchy.asks(cls) for cls in classes)):
+            return not holds or not all(cls in hierarchy.classes and not hierarchy.asks(cls) for cls in classes)
         if one.anonymous and holds:
             return below or any(hierarchy.is_subclass(cls, one.cls) for cls in classes)
         return below == holds
@@ -89,11 +101,46 @@ def _of_class(
     return matches
 
 
-def _class_name(program: Program, code: Code, kind: str, name: str) -> str:
+def _is_kind(program: Program, cls: str, base: str) -> bool:
+    """Whether a class derives from another, or is registered as one that does."""
+    found = (base, *program.virtual.get(base, ()))
+    return any(program.hierarchy.is_subclass(cls, one) for one in found)
+
+
+def _classes(program: Program, code: Code, kind: str, name: str) -> tuple[str, ...]:
+    """The classes that an operand names, through variables of a module as well; "" stands for what is not told."""
+    scopes, hierarchy = program.scopes, program.hierarchy
+    if kind == "class":
+        return (f"{code.module}.{name}",)
     if kind == "name":
-        return program.scopes.dotted(code.module, code.facts.qualname, name)
-    owner, _, member = name.rpartition(".")
-    return program.scopes.dotted(owner, "", member) if owner in program.scopes.modules else name
+        module, head = code.module, name.partition(".")[0]
+        owner = scopes.owner(module, code.facts.qualname, head)
+        dotted = scopes.dotted(module, code.facts.qualname, name)
+    else:
+        module, _, head = name.rpartition(".")
+        owner = "" if module in scopes.modules else None
+        dotted = scopes.dotted(module, "", head) if owner is not None else name
+        name = head
+    meanings = scopes.modules[module].bound.get(owner, {}).get(head, ()) if owner is not None else ()
+    if len(meanings) > 1 or None in meanings:
+        return _bound(program, module, name) if not owner and len(meanings) == 1 and name == head else ("",)
+    if dotted in hierarchy.classes:
+        return (dotted,)
+    module, _, member = dotted.rpartition(".")
+    if module in scopes.modules and scopes.binds(module, "", member):
+        return _bound(program, module, member)
+    return ("",) if module in hierarchy.classes else (dotted,)  # an attribute of a class may be a variable
+
+
+def _bound(program: Program, module: str, name: str) -> tuple[str, ...]:
+    """The classes of a variable of a module that is bound once, to classes by name."""
+    body = program.codes.get(module)
+    value = None if body is None else bound_once(body.facts, name)
+    if body is None or value is None or (operands := class_operand(body.defined, value)) is None:
+        return ("",)
+    return tuple(
+        cls for kind, one in operands for cls in (_classes(program, body, kind, one) if one != name else ("",))
+    )
 
 
 def subclass_filter(program: Program, cls: str) -> Accept:
@@ -101,8 +148,8 @@ def subclass_filter(program: Program, cls: str) -> Accept:
     hierarchy = program.hierarchy
 
     def admits(one: Object) -> bool:
-        if not isinstance(one, Instance) or cls not in hierarchy.classes:
+        if not isinstance(one, Instance) or cls not in hierarchy.classes or hierarchy.asks(cls):
             return True
-        return hierarchy.is_subclass(one.cls, cls) or (one.anonymous and hierarchy.is_subclass(cls, one.cls))
+        return _is_kind(program, one.cls, cls) or (one.anonymous and hierarchy.is_subclass(cls, one.cls))
 
     return admits

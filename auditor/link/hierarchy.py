@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, Value
+from auditor.facts import Attr, Call, ClassFacts, Const, FunctionFacts, Name, SetAttr, SetItem, Value
 from auditor.link.mro import linearize
 from auditor.link.scopes import Scopes
 
@@ -37,6 +37,9 @@ class Hierarchy:
     _supers: dict[str, frozenset[str]] = field(default_factory=dict)
     _applicable: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
     _patches: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    _set: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    """Module -> method -> what it sets of its object."""
+    _made: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def add(self, module: str, path: str, facts: Iterable[ClassFacts]) -> None:
         """Add the classes of one module; their bases may be still unknown."""
@@ -68,6 +71,7 @@ class Hierarchy:
 
     def _forget(self) -> None:
         self._mro.clear()
+        self._made.clear()
         self._attributes.clear()
         self._subclasses.clear()
         self._applicable.clear()
@@ -120,7 +124,8 @@ class Hierarchy:
         return self.foreign_base(name) is not None
 
     def attributes(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> frozenset[str]:
-        """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere."""
+        """Every attribute name that the class or its bases define: methods, class fields, ``self.x = …`` anywhere; with
+        "" where a name is computed."""
         known = self._attributes.get(name)
         if known is None:
             functions = functions or self.functions
@@ -135,6 +140,80 @@ class Hierarchy:
             known = self._attributes[name] = frozenset(names)
         return known
 
+    def asks(self, name: str) -> bool:
+        """Whether what is an instance of the class is not told by who derives from it: a protocol, an abstract class or
+        a metaclass that looks for itself."""
+        info = self.classes.get(name)
+        if info is None:
+            return False
+        return (
+            not _PROTOCOLS.isdisjoint(info.bases)
+            or "__subclasshook__" in self.applicable(name)
+            or "__instancecheck__" in self.applicable(self.metaclass(name))
+        )
+
+    def setter(self, name: str, attribute: str) -> str | None:
+        """The function that sets the property ``attribute`` of objects of the class."""
+        for cls in self.mro(name):
+            number = 2
+            while (found := f"{cls}.{attribute}#{number}") in self.functions:
+                if any(one.endswith(".setter") for one in self.functions[found].decorators):
+                    return found
+                number += 1
+        return None
+
+    def metaclass(self, name: str) -> str:
+        """The class of a class, as it is written in it or in one that it derives from; "" where it is the usual one."""
+        for info in (self.classes[cls] for cls in self.mro(name) if cls in self.classes):
+            for key, one in info.facts.keywords:
+                if key == "metaclass":
+                    return self.scopes.dotted(info.module, info.facts.scope, one)
+        return ""
+
+    def always(self, name: str, attribute: str, *, made: bool) -> bool:
+        """Whether objects of the class certainly have ``attribute``: from the class, or, where they are ``made``, from
+        their constructor."""
+        if attribute in self.applicable(name):
+            return True
+        known = [self.classes[cls] for cls in self.mro(name) if cls in self.classes]
+        if any(one.name == attribute and one.has_default for info in known for one in info.facts.fields):
+            return True
+        if not made or attribute not in self.attributes(name):
+            return False
+        if "__init__" in self.applicable(name):
+            return attribute in self._constructed(name)
+        return self.has_external_base(name) or any(info.facts.decorators for info in known)
+
+    def _constructed(self, name: str) -> frozenset[str]:
+        """What the constructor of a class sets of its object, with the methods of it that it calls."""
+        known = self._made.get(name)
+        if known is None:
+            applicable, found = self.applicable(name), set[str]()
+            todo, seen = ["__init__"], {"__init__"}
+            while todo:
+                for method in applicable.get(todo.pop(), ()):
+                    function = self.functions[method]
+                    info = self.classes[method.rpartition(".")[0]]
+                    found |= self._sets(info, method.rpartition(".")[2], self.functions)
+                    called = set(_own_calls(function)) - seen
+                    seen |= called
+                    todo.extend(called)
+            known = self._made[name] = frozenset(found)
+        return known
+
+    def gives(self, name: str, attribute: str) -> bool:
+        """Whether objects of the class get ``attribute`` otherwise than from a ``__getattr__``: a bare annotation gives
+        none, unless the constructor is made of the annotations."""
+        if attribute not in self.attributes(name):
+            return False
+        if "__init__" not in self.applicable(name) or attribute in self.applicable(name):
+            return True
+        known = [self.classes[cls] for cls in self.mro(name) if cls in self.classes]
+        declared = [one for info in known for one in info.facts.fields if one.name == attribute]
+        return any(one.has_default for one in declared) or any(
+            attribute in self._assigned(info, self.functions) for info in known
+        )
+
     def stored(self, name: str) -> frozenset[str]:
         """Attributes that the methods of the class itself store on ``self``."""
         info = self.classes.get(name)
@@ -142,13 +221,17 @@ class Hierarchy:
 
     def _assigned(self, info: ClassInfo, functions: Mapping[str, FunctionFacts]) -> Iterable[str]:
         for method in info.facts.methods:
-            function = functions.get(f"{info.name}.{method}")
-            if function is None or not function.params:
-                continue
-            for block in function.blocks:
-                for one in block.instructions:
-                    if type(one) is SetAttr and one.base == 0:
-                        yield one.name
+            yield from self._sets(info, method, functions)
+
+    def _sets(self, info: ClassInfo, method: str, functions: Mapping[str, FunctionFacts]) -> frozenset[str]:
+        """What a method sets of its object."""
+        function = functions.get(f"{info.name}.{method}")
+        if function is None or not function.params:
+            return frozenset()
+        known = self._set.setdefault(info.module, {})
+        if function.qualname not in known:
+            known[function.qualname] = frozenset(_set_in(function))
+        return known[function.qualname]
 
     def applicable(self, name: str, functions: Mapping[str, FunctionFacts] | None = None) -> dict[str, tuple[str, ...]]:
         """For an instance of ``name``: attribute -> functions that can run under that name, most derived first; an
@@ -170,7 +253,7 @@ class Hierarchy:
                     open_chain[patched] = False
             for method in self.classes[cls].facts.methods:
                 qualified = f"{cls}.{method}"
-                if qualified not in functions:
+                if qualified not in functions or is_stub(functions[qualified]):
                     continue
                 plain = method.partition("#")[0]
                 if plain not in chains or open_chain[plain] or plain in called:
@@ -200,6 +283,57 @@ _PLAIN_BASES = frozenset(
         "typing_extensions.Protocol",
     }
 )
+
+
+_PROTOCOLS = frozenset({"typing.Protocol", "Protocol", "typing_extensions.Protocol"})
+
+
+def is_stub(function: FunctionFacts) -> bool:
+    """Whether a definition is not what its name means: an overload, or the setter of a property."""
+    return any(one.rpartition(".")[2] in ("overload", "setter", "deleter", "getter") for one in function.decorators)
+
+
+def _own_calls(function: FunctionFacts) -> Iterable[str]:
+    """The methods that a method calls on its object."""
+    own = {
+        one.dst: one.name
+        for block in function.blocks
+        for one in block.instructions
+        if isinstance(one, Attr) and one.base == 0
+    }
+    for block in function.blocks:
+        for one in block.instructions:
+            if isinstance(one, Call) and one.func in own:
+                yield own[one.func]
+
+
+def _set_in(function: FunctionFacts) -> Iterable[str]:
+    """The attributes of its object that a method sets, by a text as well: ``setattr(self, "x", v)``,
+    ``super().__setattr__("x", v)``, ``self.__dict__["x"] = v``; "" stands for what only running tells."""
+    texts: dict[Value, str] = {}
+    setters: set[Value] = set()
+    spaces: set[Value] = set()
+    updates: set[Value] = set()
+    for block in function.blocks:
+        for one in block.instructions:
+            match one:
+                case SetAttr(base=0, name=name):
+                    yield name
+                case Const(dst=dst, value=str(text)):
+                    texts[dst] = text
+                case Name(dst=dst, name="setattr") | Attr(dst=dst, name="__setattr__"):
+                    setters.add(dst)
+                case Attr(dst=dst, base=0, name="__dict__"):
+                    spaces.add(dst)
+                case Attr(dst=dst, base=base, name="update") if base in spaces:
+                    updates.add(dst)
+                case Call(func=func) if func in updates:
+                    yield ""
+                case Call(func=func, arguments=arguments) if func in setters:
+                    if len(arguments) == 2 or (len(arguments) == 3 and arguments[0].value == 0):
+                        yield texts.get(arguments[-2].value, "")
+                case SetItem(base=base) if base in spaces:
+                    yield texts.get(one.index, "")
 
 
 def super_calls(function: FunctionFacts) -> Iterable[str]:

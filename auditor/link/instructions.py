@@ -42,26 +42,30 @@ from auditor.facts import (
     Yield,
 )
 from auditor.link.annotations import annotated_class
-from auditor.link.calls import Plan, Site, call, construct, invoke, is_callable, is_container
+from auditor.link.calls import Plan, Site, call, collected, construct, entered, is_callable, is_container
 from auditor.link.constraints import Accept, Flow
+from auditor.link.delegation import SETTER
 from auditor.link.elements import (
     METHODS,
+    RETURNED,
+    SENT,
     container_method,
     element,
     extend,
     iteration,
     part,
+    put,
     scattered,
     shift,
 )
-from auditor.link.externals import ATTRIBUTE, CASTS, call_external, call_object, matters, names_class
+from auditor.link.externals import ATTRIBUTE, CASTS, GETATTR, call_external, call_object, matters, names_class
 from auditor.link.filters import filter_of, subclass_filter
 from auditor.link.forwarding import forwarded
-from auditor.link.members import is_missing, module_member, read, write
+from auditor.link.members import derive, is_missing, module_member, read, write
 from auditor.link.narrowing import Condition, edge_condition
-from auditor.link.objects import ClassObject, Container, External, ExternalInstance, Function, Instance, Module, Object
+from auditor.link.objects import ClassObject, Container, External, Function, Instance, Module, Object, Super
 from auditor.link.passing import passed, returned
-from auditor.link.program import ANY, Code, Frame, Program
+from auditor.link.program import SOMEWHERE, Code, Frame, Program
 
 
 def fill(frame: Frame) -> None:
@@ -71,10 +75,16 @@ def fill(frame: Frame) -> None:
         code.compiled = True
         _Compiler(program, code).run()
     program.graph.own(frame, code.size)
+    for index, param in enumerate(code.facts.params):
+        if param.kind in _COLLECTING:
+            program.graph.add(frame.node(index), collected(frame, index))
     for source in code.sources:
         source(frame)
     if code.facts.is_generator:
         program.graph.add(frame.result, program.generated(frame))
+
+
+_COLLECTING = frozenset({"*", "**"})
 
 
 class _Read(NamedTuple):
@@ -123,9 +133,11 @@ class _Compiler:
                     rule(self, one)
             if isinstance(block.end, Raise):
                 self.flow(block.end.value, _raised, block.end)
-            elif (
-                isinstance(block.end, Return) and block.end.value != NOTHING and not (facts.is_generator or given_back)
-            ):
+            elif not isinstance(block.end, Return) or block.end.value == NOTHING:
+                pass
+            elif facts.is_generator:
+                self.sources.append(_returns(block.end.value))
+            elif not given_back:
                 # result(f) ⊇ v  where f returns v, and callers do not take it from what they give
                 self.copy(block.end.value, self.code.size)
         self.held = ()
@@ -195,7 +207,32 @@ class _Compiler:
 
     def text(self, value: Value) -> str | None:
         one = self.defined.get(value)
+        if isinstance(one, Name) and one.name == "__name__":
+            return self.code.module
         return one.value if isinstance(one, Const) and isinstance(one.value, str) else None
+
+    def texts(self, value: Value) -> tuple[str, ...]:
+        """The texts that a value can be, where a display or branches of the function tell them all."""
+        found: dict[str, None] = {}
+        seen: set[Value] = set()
+        todo = [value]
+        while todo:
+            value = todo.pop()
+            if value in seen:
+                continue
+            seen.add(value)
+            match self.defined.get(value):
+                case Const(value=str(text)):
+                    found[text] = None
+                case Phi(choices=choices):
+                    todo.extend(choice for _, choice in choices if choice != NOTHING)
+                case Iterate(iterable=iterable) if isinstance(display := self.defined.get(iterable), Build):
+                    if display.kind not in ("tuple", "list", "set"):
+                        return ()
+                    todo.extend(display.elements)
+                case _:
+                    return ()
+        return tuple(found)
 
     # ------------------------------------------------------------ names and definitions
 
@@ -245,7 +282,10 @@ class _Compiler:
                 self.sources.append(_defaults(name, positions[param], value))
 
     def class_(self, one: Class) -> None:
-        self.sources.append(_adds(one.dst, ClassObject(f"{self.code.module}.{one.name}")))
+        name = f"{self.code.module}.{one.name}"
+        self.sources.append(_adds(one.dst, ClassObject(name)))
+        if one.bases or one.keywords:
+            self.sources.append(lambda frame: derive(frame.program, name))
 
     def bind(self, one: Bind) -> None:
         # variable ⊇ v
@@ -310,12 +350,23 @@ class _Compiler:
         # o.name ⊇ v  for every o in base
         if self.may_carry(one.value):
             self.flow(one.base, _write, _Keyed(one.name, one.value, self.accept(one.value)))
+        elif one.base != 0:
+            self.program.note_marked(one.name)
 
     def item(self, one: Item) -> None:
         if one.dst not in self.uses.carried:
             return
         index, key = self.defined.get(one.index), self.key(one.index)
-        if one.dst in self.forwarded:
+        owner, text = self.namespace(one.base), self.text(one.index)
+        if owner is not None and text is not None:
+            self.flow(owner, _read, _Read(text, one.dst, only_called=False))
+        elif text is not None and self.externals.get(one.base) == "sys.modules":
+            self.sources.append(_adds(one.dst, Module(text)))
+        elif text is not None and self.is_globals(one.base):
+            self.sources.append(
+                lambda frame: module_member(frame.program, frame.code.module, text, frame.node(one.dst))
+            )
+        elif one.dst in self.forwarded:
             self.copy(self.forwarded[one.dst], one.dst)
         elif isinstance(index, Build) and index.kind == "slice":
             self.flow(one.base, _part, (self.bounds(index), one.dst))
@@ -323,6 +374,19 @@ class _Compiler:
             self.flow(one.base, _element_at, (one.index, one.dst))
         else:
             self.flow(one.base, _element, (key, one.dst))
+
+    def namespace(self, value: Value) -> Value | None:
+        """The object whose attributes a value is the dict of: ``o.__dict__``, ``vars(o)``."""
+        match self.defined.get(value):
+            case Attr(base=base, name="__dict__"):
+                return base
+            case Call(func=func, arguments=(argument,)) if self.externals.get(func) == "builtins.vars":
+                return argument.value
+        return None
+
+    def is_globals(self, value: Value) -> bool:
+        one = self.defined.get(value)
+        return isinstance(one, Call) and self.externals.get(one.func) == "builtins.globals"
 
     def bounds(self, one: Build) -> tuple[int, int] | None:
         """The constant bounds of a slice without a step."""
@@ -335,7 +399,10 @@ class _Compiler:
 
     def set_item(self, one: SetItem) -> None:
         index = self.defined.get(one.index)
-        if isinstance(index, Build) and index.kind == "slice":
+        owner, text = self.namespace(one.base), self.text(one.index)
+        if owner is not None and text is not None and self.may_carry(one.value):
+            self.flow(owner, _write, _Keyed(text, one.value, self.accept(one.value)))
+        elif isinstance(index, Build) and index.kind == "slice":
             self.flow(one.base, _replaced, one.value)
         elif self.may_carry(one.value):
             self.flow(one.base, _put, _Keyed(self.key(one.index), one.value, self.accept(one.value)))
@@ -349,7 +416,11 @@ class _Compiler:
             self.flow(one.iterable, _iteration, one.dst)
 
     def unpack(self, one: Unpack) -> None:
-        if one.dst in self.uses.carried:
+        if one.dst not in self.uses.carried:
+            return
+        if one.index == -1:  # the starred target: a list of the rest
+            self.flow(one.source, _scattered, one.dst, is_container)
+        else:
             self.flow(one.source, _element, (f"[{one.index}]" if one.index >= 0 else None, one.dst))
 
     def build(self, one: Build) -> None:
@@ -378,21 +449,25 @@ class _Compiler:
         self.sources.append(_builds(one, tuple(entries), tuple(spread)))
 
     def yield_(self, one: Yield) -> None:
-        if one.value == NOTHING:
-            return
         accept = self.accept(one.value)
 
         def source(frame: Frame) -> None:
             program = frame.program
-            node = program.narrow(frame.node(one.value), accept)
+            made = program.generated(frame)
+            # v ⊇ what is sent
+            program.graph.edge(program.field(made, SENT), frame.node(one.dst))
+            if one.value != NOTHING:
+                program.put(made, None, program.narrow(frame.node(one.value), accept))
+
+        def delegate(frame: Frame) -> None:
+            # v ⊇ what the generator returns that this one goes through
+            program = frame.program
             out = program.graph.new_nodes(1)
             program.put(program.generated(frame), None, out)
-            if one.delegate:
-                program.graph.on(node, iteration, frame, out)
-            else:
-                program.graph.edge(node, out)
+            program.graph.on(frame.node(one.value), iteration, frame, out)
+            program.graph.on(frame.node(one.value), _result, frame, one.dst)
 
-        self.sources.append(source)
+        self.sources.append(delegate if one.delegate else source)
 
     def enter(self, one: Enter) -> None:
         if one.manager not in self.externals:
@@ -415,6 +490,16 @@ class _Compiler:
         if isinstance(func, Attr) and func.name in METHODS:
             key = self.key(one.arguments[0].value) if one.arguments else None
             self.flow(func.base, _container_method, _Method(func.name, key, plan))
+        if isinstance(func, Attr) and func.name == "update" and (owner := self.namespace(func.base)) is not None:
+            # o.__dict__ ∋ the dict
+            for argument in one.arguments:
+                field = argument.name if argument.kind == "key" else "__dict__"
+                self.flow(owner, _write, _Keyed(field, argument.value, None))
+        if isinstance(func, Attr) and func.name == SETTER and len(one.arguments) == 2:
+            # o.name ⊇ v  where super() or the object itself sets it
+            name, value = (argument.value for argument in one.arguments)
+            if (text := self.text(name)) is not None and self.may_carry(value):
+                self.flow(func.base, _write, _Keyed(text, value, self.accept(value)))
         # v ⊇ result(g) for every g in func
         self.flow(one.func, _called, plan)
 
@@ -425,6 +510,10 @@ class _Compiler:
             self.attribute(name, one, arguments)
         elif name in CASTS and len(arguments) == 2:
             self.cast(one, *arguments)
+        elif name == "importlib.import_module" and arguments:
+            text = self.text(arguments[0])
+            if text is not None and self.program.scopes.in_tree(text):
+                self.sources.append(_adds(one.dst, Module(text)))
         elif matters(name) and (one.dst in self.uses.carried or name not in _PURE):
             self.sources.append(lambda frame: call_external(name, plan.site(frame)))
         elif one.dst in self.uses.carried:
@@ -451,15 +540,16 @@ class _Compiler:
         return self.program.scopes.dotted(self.code.module, self.code.facts.scope, name) not in self.program.functions
 
     def attribute(self, name: str, one: Call, arguments: list[Value]) -> None:
-        text = self.text(arguments[1]) if len(arguments) >= 2 else None
-        if name == "builtins.getattr":
-            # v ⊇ o.name ∪ default
-            if text is not None:
+        names = self.texts(arguments[1]) if len(arguments) >= 2 else ()
+        if name in GETATTR:
+            # v ⊇ o.name for every name that it can be ∪ default
+            for text in names:
                 self.flow(arguments[0], _read, _Read(text, one.dst, only_called=False))
             for value in arguments[2:]:
                 self.copy(value, one.dst)
-        elif text is not None and len(arguments) == 3:
-            self.flow(arguments[0], _write, _Keyed(text, arguments[2], self.accept(arguments[2])))
+        elif len(arguments) == 3:
+            for field in names or (SOMEWHERE,):
+                self.flow(arguments[0], _write, _Keyed(field, arguments[2], self.accept(arguments[2])))
 
     def cast(self, one: Call, wanted: Value, source: Value) -> None:
         # v ⊇ what of the source the class admits
@@ -596,6 +686,14 @@ def _defaults(function: str, position: int, value: Value) -> Callable[[Frame], N
     return lambda frame: frame.program.default(function, position, frame.node(value))
 
 
+def _returns(value: Value) -> Callable[[Frame], None]:
+    def source(frame: Frame) -> None:
+        program = frame.program
+        program.graph.edge(frame.node(value), program.field(program.generated(frame), RETURNED))
+
+    return source
+
+
 def _builds(one: Build, entries: tuple[_Keyed, ...], spread: tuple[Value, ...]) -> Callable[[Frame], None]:
     def source(frame: Frame) -> None:
         program = frame.program
@@ -656,26 +754,21 @@ def _shifted(one: Object, frame: Frame, _: None) -> None:
 
 
 def _put(one: Object, frame: Frame, payload: _Keyed) -> None:
-    if isinstance(one, Container):
-        frame.program.put(one, payload.key, frame.program.narrow(frame.node(payload.value), payload.accept))
+    put(one, frame.program, payload.key, frame.program.narrow(frame.node(payload.value), payload.accept))
 
 
 def _iteration(one: Object, frame: Frame, dst: Value) -> None:
     iteration(one, frame, frame.node(dst))
 
 
+def _result(one: Object, frame: Frame, dst: Value) -> None:
+    if isinstance(one, Container):
+        frame.program.graph.edge(frame.program.field(one, RETURNED), frame.node(dst))
+
+
 def _entered(one: Object, frame: Frame, dst: Value) -> None:
     # v ⊇ result(o.__enter__)
-    target = frame.node(dst)
-    match one:
-        case Container():
-            frame.program.graph.edge(frame.program.field(one, ANY), target)
-        case Instance(cls=cls):
-            method = frame.program.method(cls, "__enter__") or frame.program.method(cls, "__aenter__")
-            if method is not None:
-                invoke(frame, dst, method, one, target)
-        case ExternalInstance():
-            frame.program.graph.add(target, one)
+    entered(one, frame, dst, frame.node(dst))
 
 
 def _left(one: Object, frame: Frame, _: None) -> None:
@@ -690,11 +783,9 @@ def _raised(one: Object, frame: Frame, end: Raise) -> None:
 
 
 def _container_method(one: Object, frame: Frame, payload: _Method) -> None:
-    if isinstance(one, Container):
+    if isinstance(one, Container | Instance | Super):
         site = payload.plan.site(frame)
-        container_method(
-            one, frame.program, payload.name, payload.key, [node for _, node in site.arguments], site.target
-        )
+        container_method(one, frame.program, payload.name, payload.key, site.arguments, site.target)
 
 
 def _called(callee: Object, frame: Frame, plan: Plan) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from auditor.facts import Attr, ModuleFacts, Value
+from auditor.facts import ModuleFacts, Value
+from auditor.link.delegates import Delegation, delegated, set_on
 from auditor.link.derivation import Derivations
 from auditor.link.filters import condition_filter
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.instructions import fill
-from auditor.link.members import forward_targets
 from auditor.link.narrowing import Condition, access_path, value_of_path
-from auditor.link.objects import External, Instance, Object, Super
+from auditor.link.objects import External, Instance, Object
 from auditor.link.program import Frame, Program, is_property
 
 
@@ -50,26 +50,19 @@ class Linker(Program):
                     found = frozenset(filter(accept, found))
         return found
 
-    def lands(self, frame: Frame, one: Attr, block: int) -> tuple[tuple[Instance, str], ...]:
-        """The objects that ``base.name`` is really read from, each with the function that answers ("" for a plain
-        attribute): behind ``super()`` the receiver, behind a ``__getattr__`` that hands on the object behind it."""
-        found: dict[tuple[Instance, str], None] = {}
-        for target in sorted(self.view(frame, one.base, block), key=repr):
-            self._land(target, one.name, found, 0)
-        return tuple(found)
+    def reached(self, frame: Frame, value: Value, block: int, name: str) -> frozenset[tuple[Instance, str]]:
+        """The objects that answer for ``value.name`` in ``block``, each with the name that it has there: behind one
+        that hands the name on, those that it is handed to."""
+        seen = (one for one in self.view(frame, value, block) if isinstance(one, Instance))
+        return frozenset((way.one, way.name) for one in seen for way in self.delegated(one, name).ways)
 
-    def _land(self, target: Object, name: str, found: dict[tuple[Instance, str], None], depth: int) -> None:
-        if isinstance(target, Super) and isinstance(target.receiver, Instance):
-            method = self.hierarchy.lookup(target.receiver.cls, name, self.functions, after=target.cls)
-            found[target.receiver, method or ""] = None
-        elif isinstance(target, Instance):
-            applicable = self.hierarchy.applicable(target.cls)
-            if name in applicable or name in self.hierarchy.attributes(target.cls):
-                found[target, (applicable.get(name) or ("",))[0]] = None
-            elif "__getattr__" in applicable and depth < _DEEPEST:
-                for inner in forward_targets(self.codes[applicable["__getattr__"][0]]):
-                    for one in sorted(self.graph.points_to(self.field(target, inner)), key=repr):
-                        self._land(one, name, found, depth + 1)
+    def delegated(self, one: Instance, name: str) -> Delegation:
+        """Who answers for ``one.name``: itself, or those whom its ``__getattr__`` hands the name on to."""
+        return delegated(self, one, name)
+
+    def set_on(self, one: Instance, name: str) -> tuple[Instance, ...]:
+        """The objects on which ``one.name = …`` may set it."""
+        return set_on(self, one, name)
 
     def admits(self, frame: Frame, condition: Condition, one: Instance) -> bool:
         """Whether ``condition`` can hold for ``one``; True where it is not about what may be ``one``."""
@@ -87,7 +80,3 @@ class Linker(Program):
 
     def is_property(self, function: str) -> bool:
         return is_property(self.functions[function])
-
-
-_DEEPEST = 8
-"""The most hand-overs from one ``__getattr__`` to the next that are followed."""

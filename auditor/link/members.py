@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from auditor.facts import Attr, Call, Name
 from auditor.link.constraints import Node
 from auditor.link.declared import field_filter
-from auditor.link.elements import METHODS
+from auditor.link.delegation import GETTERS, SETTER, Answer, answers, own_path, stores
+from auditor.link.elements import METHODS, element
 from auditor.link.objects import (
     Bound,
     ClassObject,
@@ -21,8 +21,18 @@ from auditor.link.objects import (
     Object,
     Super,
 )
-from auditor.link.program import Code, Program, has_decorator, is_class_method, is_property, is_static
+from auditor.link.program import SOMEWHERE, Frame, Program, has_decorator, is_class_method, is_property, is_static
 
+OUTSIDE_METHODS = frozenset(
+    {
+        "concurrent.futures.ThreadPoolExecutor.map",
+        "concurrent.futures.ThreadPoolExecutor.submit",
+        "contextlib.AsyncExitStack.enter_async_context",
+        "contextlib.AsyncExitStack.enter_context",
+        "contextlib.ExitStack.enter_context",
+    }
+)
+"""Methods of out-of-tree objects that hand objects on."""
 _DEEPEST = 4
 """The most dots in the name of an out-of-tree object: a chain of reads of unknown things has an end."""
 
@@ -38,8 +48,12 @@ def read(one: Object, program: Program, name: str, target: Node) -> None:
             module_member(program, module, name, target)
         case External(name=dotted, member=False) if dotted.count(".") < _DEEPEST:
             program.graph.add(target, External(f"{dotted}.{name}"))
-        case ExternalInstance(cls=cls) if program.closed:
-            program.graph.add(target, External(f"{cls}.{name}", member=True))
+        case ExternalInstance(cls=cls):
+            program.graph.edge(program.field(one, name), target)
+            if program.closed or f"{cls}.{name}" in OUTSIDE_METHODS:
+                program.graph.add(target, External(f"{cls}.{name}", member=True))
+        case Function() | Bound():
+            program.graph.edge(program.field(one, name), target)
         case Container() if name in METHODS:
             program.graph.add(target, ContainerMethod(one, name))
         case Super():
@@ -56,14 +70,61 @@ def _read_instance(one: Instance, program: Program, name: str, target: Node) -> 
     program.graph.edge(program.field(one, name), target)
     if name == "__class__":
         program.graph.add(target, ClassObject(one.cls))
+    if not methods and is_missing(one, program, name):
+        # v ⊇ what a computed name, or a dict that became the object's own, may have put there
+        program.graph.edge(program.field(one, SOMEWHERE), target, program.followed)
+        program.graph.on(program.field(one, "__dict__"), element, program, f"[{name!r}]", target)
     if program.closed and not methods and is_missing(one, program, name):
         foreign = program.hierarchy.foreign_base(one.cls)
         if foreign is not None:
             program.graph.add(target, External(f"{foreign}.{name}", member=True))
-    if not methods and "__getattr__" in applicable:
-        # v ⊇ o.inner.name  where o's class forwards to inner
-        for inner in forward_targets(program.codes[applicable["__getattr__"][0]]):
-            program.graph.on(program.field(one, inner), read, program, name, target)
+    for getter in getters(program, one.cls, name):
+        frame = program.receiver_frame(getter, one)
+        _give(program, frame, one, answers_of(program, getter, name), target)
+
+
+def getters(program: Program, cls: str, name: str) -> tuple[str, ...]:
+    """The methods of the tree that give objects of ``cls`` an attribute ``name`` which nothing else gives them, or
+    whatever gives it."""
+    applicable = program.hierarchy.applicable(cls)
+    special, always = (applicable.get(getter, ()) for getter in GETTERS)
+    return (*always, *special) if name not in _OWN and not program.hierarchy.gives(cls, name) else always
+
+
+_OWN = frozenset({"__class__", "__dict__", "__init__", "__call__", "__iter__", "__next__", "__enter__", "__exit__"})
+"""Names that every object has, or that the language looks up on the class."""
+
+
+def answers_of(program: Program, getter: str, name: str) -> tuple[Answer, ...]:
+    """What a ``__getattr__`` gives for a name."""
+    known = program.answers.get((getter, name))
+    if known is None:
+        code = program.codes[getter]
+        body = program.codes.get(code.module)
+        known = program.answers[getter, name] = answers(code.facts, body.facts if body is not None else None, name)
+    return known
+
+
+def _give(program: Program, frame: Frame, one: Instance | None, given: tuple[Answer, ...], target: Node) -> None:
+    # v ⊇ what o's __getattr__ returns, ∪ p.name for every p that it hands the name on to
+    for answer in given:
+        node = behind(program, frame, one, answer)
+        if answer.is_itself:
+            program.graph.edge(node, target)
+        elif answer.is_element:
+            found = program.graph.new_nodes(1)
+            program.graph.edge(found, target, program.followed)
+            program.graph.on(node, element, program, None if answer.name is None else f"[{answer.name!r}]", found)
+        elif answer.name is not None:
+            program.graph.on(node, read, program, answer.name, target)
+
+
+def behind(program: Program, frame: Frame, one: Instance | None, answer: Answer) -> Node:
+    """What an answer of ``one``, in the frame of its ``__getattr__``, is read from: its field where that is one."""
+    own = None if one is None else own_path(frame.code.defined, answer.value)
+    if one is None or own is None or own in program.hierarchy.applicable(one.cls):
+        return frame.node(answer.value)
+    return program.field(one, own)
 
 
 def is_missing(one: Instance, program: Program, name: str) -> bool:
@@ -89,17 +150,6 @@ def bind_method(program: Program, method: str, one: Instance, target: Node) -> N
         program.graph.add(target, Bound(method, one))
 
 
-def forward_targets(code: Code) -> tuple[str, ...]:
-    """Attributes that a ``__getattr__`` forwards to: ``return getattr(self.inner, name)``."""
-    found = []
-    for one in code.defined.values():
-        if isinstance(one, Call) and len(one.arguments) >= 2 and one.arguments[1].value == 1:
-            func, base = code.defined.get(one.func), code.defined.get(one.arguments[0].value)
-            if isinstance(func, Name) and func.name == "getattr" and isinstance(base, Attr) and base.base == 0:
-                found.append(base.name)
-    return tuple(found)
-
-
 def _read_class(one: ClassObject, program: Program, name: str, target: Node) -> None:
     hierarchy = program.hierarchy
     for cls in hierarchy.mro(one.cls):
@@ -118,11 +168,38 @@ def _read_class(one: ClassObject, program: Program, name: str, target: Node) -> 
         program.graph.edge(program.class_variable(cls, name), target)
         if program.scopes.binds(info.module, info.facts.qualname, name):
             return
+    if name == "register":
+        program.graph.add(target, Bound(REGISTER, one))
+    for getter in hierarchy.applicable(hierarchy.metaclass(one.cls)).get(GETTERS[0], ()):
+        frame = program.frame(getter, None)
+        program.graph.add(frame.node(0), one)
+        _give(program, frame, None, answers_of(program, getter, name), target)
+
+
+REGISTER = "abc.ABCMeta.register"
+
+
+def derive(program: Program, cls: str) -> None:
+    """cls(g) ∋ the class  where a base of it has an ``__init_subclass__`` g, or its metaclass a constructor"""
+    hierarchy = program.hierarchy
+    method = hierarchy.lookup(cls, "__init_subclass__", program.functions, after=cls)
+    if method is not None:
+        program.graph.add(program.frame(method, None).node(0), ClassObject(cls))
+    metaclass = hierarchy.metaclass(cls)
+    for hook in ("__init__", "__new__"):
+        for maker in hierarchy.applicable(metaclass).get(hook, ())[:1]:
+            made = ClassObject(cls if hook == "__init__" else metaclass)
+            program.graph.add(program.frame(maker, None).node(0), made)
+            program.graph.add(program.made(metaclass), ClassObject(cls))
+    if any(base not in hierarchy.classes for base in hierarchy.mro(cls)):
+        program.later.append(partial(derive, program, cls))
 
 
 def _read_super(one: Super, program: Program, name: str, target: Node) -> None:
     receiver = one.receiver
     method = program.hierarchy.lookup(receiver.cls, name, program.functions, after=one.cls)
+    if method is None and name == "__new__":
+        program.graph.add(target, External("builtins.object.__new__"))
     if method is None:
         program.later.append(partial(_read_super, one, program, name, target))
         return
@@ -141,19 +218,48 @@ def module_member(program: Program, module: str, name: str, target: Node) -> Non
         program.graph.add(target, Module(submodule))
     elif program.scopes.in_tree(module):
         program.graph.edge(program.variable(module, "", name), target)
+        _read_lazily(program, module, name, target)
     else:
         program.graph.add(target, External(submodule))
+
+
+def _read_lazily(program: Program, module: str, name: str, target: Node) -> None:
+    # v ⊇ what the module's __getattr__ gives for a name that the module does not bind (PEP 562)
+    getter = f"{module}.{GETTERS[0]}"
+    if module not in program.scopes.modules:
+        program.later.append(partial(_read_lazily, program, module, name, target))
+    elif getter in program.codes and not program.scopes.binds(module, "", name) and not name.startswith("__"):
+        _give(program, program.frame(getter, None), None, answers_of(program, getter, name), target)
 
 
 def write(one: Object, program: Program, name: str, source: Node) -> None:
     """one.name ⊇ source"""
     match one:
         case Instance():
+            setter = program.hierarchy.setter(one.cls, name) if name in program.hierarchy.applicable(one.cls) else None
+            if setter is not None:
+                # parameter(g, 1) ⊇ source  where a property sets it
+                frame = program.receiver_frame(setter, one)
+                if len(frame.code.facts.params) > 1:
+                    program.graph.edge(source, frame.node(1))
+                return
             stored = program.narrow(source, field_filter(program, one, name))
             if stored != source:
                 program.casts.append((source, stored))
             program.graph.edge(stored, program.field(one, name))
+            program.note_written(one.cls, name)
+            for method in program.hierarchy.applicable(one.cls).get(SETTER, ()):
+                frame = program.receiver_frame(method, one)
+                for answer in stores(frame.code.facts, name):
+                    if answer.name is not None:
+                        holder = behind(program, frame, one, answer)
+                        program.graph.on(holder, write, program, answer.name, source)
+        case ExternalInstance() | Function() | Bound():
+            program.graph.edge(source, program.field(one, name))
+        case Super(receiver=Instance() as receiver):
+            write(receiver, program, name, source)
         case ClassObject(cls=cls) if cls in program.hierarchy.classes:
+            program.note_written(cls, name)
             program.store_on_class(cls, name, source)
             program.graph.on(source, _patched, program, cls, name)
         case Module(name=module):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from auditor.dataflow import Graph, dominators, edge_dominators
+from auditor.dataflow import Edge, Graph, dominators, edge_dominators
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -14,6 +14,7 @@ from auditor.facts import (
     Build,
     Call,
     Choice,
+    Class,
     Const,
     Declare,
     FunctionFacts,
@@ -21,6 +22,7 @@ from auditor.facts import (
     Jump,
     Name,
     Op,
+    SetAttr,
     Value,
 )
 
@@ -86,12 +88,50 @@ def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict
         return {}
     flow = Graph(0, {index: successors(block) for index, block in enumerate(function.blocks)})
     result: dict[int, tuple[Condition, ...]] = {}
-    for index, edges in edge_dominators(flow).items():
-        outcomes = (_outcome(function, tests, edge) for edge in edges)
-        held = tuple(one for one in outcomes if one is not None)
+    dominating = edge_dominators(flow)
+    stores = [
+        (index, _extended(access_path(defined, one.base), one.name))
+        for index, block in enumerate(function.blocks)
+        for one in block.instructions
+        if type(one) is SetAttr
+    ]
+    ended: dict[Edge, frozenset[int]] = {}
+    for index, edges in dominating.items():
+        held = []
+        for edge in edges:
+            one = _outcome(function, tests, edge)
+            if one is None:
+                continue
+            if edge not in ended:
+                sets = [block for block, path in stores if _is_on(path, one.path) and dominating.dominates(edge, block)]
+                ended[edge] = _after(flow, edge, sets)
+            if index not in ended[edge]:
+                held.append(one)
         if held:
-            result[index] = held
+            result[index] = tuple(held)
     return _with_joins(function, defined, flow, result)
+
+
+def _extended(path: Path, name: str) -> Path:
+    return path[0], (*path[1], name)
+
+
+def _is_on(path: Path, other: Path) -> bool:
+    """Whether what is read by the other path is read off what this one leads to."""
+    return path[0] == other[0] and path[1] == other[1][: len(path[1])]
+
+
+def _after(flow: Graph, edge: Edge, stores: list[int]) -> frozenset[int]:
+    """The blocks of these stores and those behind them, as long as the test of ``edge`` is not made again: what was
+    tested is not what an attribute holds there."""
+    seen, todo = set(stores), list(stores)
+    while todo:
+        source = todo.pop()
+        for target in flow.successors.get(source, ()):
+            if target not in seen and (source, target) != edge:
+                seen.add(target)
+                todo.append(target)
+    return frozenset(seen)
 
 
 def _with_joins(
@@ -150,11 +190,10 @@ def _test(block: Block, defined: Mapping[Value, object]) -> Condition | None:
 def _condition(one: object, defined: Mapping[Value, object], *, holds: bool) -> Condition | None:
     if type(one) is Op and one.operator == "not":
         return _condition(defined.get(one.operands[0]), defined, holds=not holds)
-    if type(one) is Op and one.operator in ("is", "==", "is not", "!=") and len(one.operands) == 2:
-        left = defined.get(one.operands[0])
-        if type(left) is Call and _called(left, defined) == "type" and len(left.arguments) == 1:
-            path = access_path(defined, left.arguments[0].value)
-            return Condition("type", path, one.operands[1], holds == (one.operator in ("is", "==")))
+    if type(one) is Op and one.operator in _COMPARING and len(one.operands) == 2:
+        typed = _typed(defined.get(one.operands[0]), defined)
+        if typed is not None:
+            return Condition("type", typed, one.operands[1], holds == (one.operator in ("is", "==", "in")))
     if type(one) is Op and one.operator == "match-class":
         return Condition("isinstance", access_path(defined, one.operands[0]), one.operands[1], holds)
     if type(one) is Call and len(one.arguments) == 2 and _called(one, defined) in ("isinstance", "hasattr"):
@@ -163,15 +202,27 @@ def _condition(one: object, defined: Mapping[Value, object], *, holds: bool) -> 
     return None
 
 
+_COMPARING = frozenset({"is", "==", "in", "is not", "!=", "not in"})
+
+
+def _typed(one: object, defined: Mapping[Value, object]) -> Path | None:
+    """What ``type(x)`` or ``x.__class__`` is the class of."""
+    if type(one) is Call and _called(one, defined) == "type" and len(one.arguments) == 1:
+        return access_path(defined, one.arguments[0].value)
+    return access_path(defined, one.base) if type(one) is Attr and one.name == "__class__" else None
+
+
 def _called(call: Call, defined: Mapping[Value, object]) -> str:
     func = defined.get(call.func)
     return func.name if type(func) is Name else ""
 
 
 def class_operand(defined: Mapping[Value, object], value: Value) -> tuple[tuple[str, str], ...] | None:
-    """The classes that the second operand of ``isinstance`` names, each as ("name", dotted) or ("import", module.name);
-    None where it is not a plain list of names."""
+    """The classes that the second operand of ``isinstance`` names, each as ("name", dotted), ("import", module.name) or
+    ("class", qualname); None where it is not a plain list of names."""
     match defined.get(value):
+        case Class(name=name):
+            return (("class", name),)
         case Name(name=name):
             return (("name", name),)
         case Import(module=module, name=name):

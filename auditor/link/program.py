@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from auditor.facts import Argument, Attr, Call, FunctionFacts, Instruction, ModuleFacts, Value, definitions
 from auditor.link.constraints import Accept, ConstraintGraph, Flow, Node
-from auditor.link.hierarchy import Hierarchy
+from auditor.link.delegation import Answer
+from auditor.link.hierarchy import Hierarchy, is_stub
 from auditor.link.narrowing import Condition, conditions
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object, Partial, Property
 from auditor.link.scopes import Scopes
@@ -148,6 +149,16 @@ class Program:
         self.subscripts: list[tuple[Container, Node, Node]] = []
         self.partials: dict[Partial, list[tuple[Argument, Node]]] = {}
         self.casts: list[tuple[Node, Node]] = []
+        self.asked: set[str] = set()
+        """Names that a ``hasattr`` asks for."""
+        self.written: set[tuple[str, str]] = set()
+        """(class, such a name that its objects are given from outside)."""
+        self.marked: set[str] = set()
+        """Names of attributes that some object is given from outside, with a value that nothing carries on."""
+        self.virtual: dict[str, set[str]] = {}
+        """Abstract class -> the classes that are registered with it."""
+        self.answers: dict[tuple[str, str], tuple[Answer, ...]] = {}
+        """(``__getattr__``, name) -> what it gives for the name."""
         self.declared: dict[str, dict[str, tuple[str, ...]]] = {}
         self.later: list[Callable[[], None]] = []
         """Look-ups behind a base class that was not read: they are made again when more is."""
@@ -155,10 +166,12 @@ class Program:
         self._globals: dict[str, list[str]] = {}
         self._fill = fill
         self._is_tracked = tracked
+        self.followed: Accept = self._is_followed
         self._tracked: dict[str, bool] = {}
         self._defaults: dict[str, list[tuple[int, Node]]] = {}
         self._frames_of: dict[str, list[Frame]] = {}
         self._widened: dict[str, list[tuple[Instance, Node]]] = {}
+        self._made: dict[str, Node] = {}
         self._having: dict[str, list[Instance]] = {}
         self._fields_of: dict[Instance, list[str]] = {}
         self._stored: dict[str, list[str]] = {}
@@ -215,6 +228,10 @@ class Program:
         if known is None:
             known = self._tracked[cls] = self._is_tracked(cls, self.hierarchy)
         return known
+
+    def _is_followed(self, one: Object) -> bool:
+        """Whether an object is followed where a name is computed: any that might be meant would be too many."""
+        return self.closed or (isinstance(one, Instance | ClassObject) and self.tracked(one.cls))
 
     # ------------------------------------------------------------ nodes
 
@@ -364,7 +381,14 @@ class Program:
         known = self.instances.setdefault(made.cls, [])
         if made not in known:
             known.append(made)
+            self.graph.add(self.made(made.cls), made)
             self._seed(made)
+
+    def made(self, cls: str) -> Node:
+        """The node of all objects of exactly this class."""
+        if cls not in self._made:
+            self._made[cls] = self.graph.new_nodes(1)
+        return self._made[cls]
 
     def _seed(self, one: Instance) -> None:
         """Every method that can run on an instance may run on it: who calls it may be out of sight."""
@@ -423,6 +447,26 @@ class Program:
         for other in tuple(self._having[name]):
             if other != one and self.hierarchy.is_subclass(other.cls, one.cls):
                 self.graph.edge(self.fields[other, name], node)
+
+    def note_written(self, cls: str, name: str) -> None:
+        """Note that something gives objects of a class an attribute: who asks for it is asked again."""
+        if name in self.asked and (cls, name) not in self.written and name not in self.hierarchy.attributes(cls):
+            self.written.update((sub, name) for sub in self.hierarchy.subclasses(cls))
+            self.graph.again()
+
+    def note_marked(self, name: str) -> None:
+        """Note that some object is given an attribute: who asks for it is asked again."""
+        if name not in self.marked:
+            self.marked.add(name)
+            if name in self.asked:
+                self.graph.again()
+
+    def note_registered(self, abstract: str, cls: str) -> None:
+        """Note that a class counts as derived from an abstract one: who asks for that is asked again."""
+        known = self.virtual.setdefault(abstract, set())
+        if cls not in known:
+            known.add(cls)
+            self.graph.again()
 
     # ------------------------------------------------------------ containers
 
@@ -502,7 +546,8 @@ def _class_value(value: Object, program: Program, one: Instance, name: str, node
         if value.function in program.codes and not _is_method_of(program, value.function, one, name):
             program.graph.add(node, Bound(value.function, one))
     elif isinstance(value, Property):
-        if value.function in program.codes and not _is_method_of(program, value.function, one, name):
+        found = value.function in program.codes and is_property(program.functions[value.function])
+        if value.function in program.codes and not (found and _is_method_of(program, value.function, one, name)):
             program.graph.edge(program.receiver_frame(value.function, one).result, node)
     elif isinstance(value, Instance) and (getter := program.method(value.cls, "__get__")):
         frame = program.receiver_frame(getter, value)
@@ -514,6 +559,14 @@ def _class_value(value: Object, program: Program, one: Instance, name: str, node
 
 
 def _is_method_of(program: Program, function: str, one: Instance, name: str) -> bool:
-    """Whether reading ``name`` finds ``function`` through the hierarchy."""
+    """Whether reading ``name`` finds ``function`` through the hierarchy, or it is not meant; a later definition of the
+    name, as in another branch, is found in the class alone."""
     code = program.codes[function]
-    return bool(code.owner) and code.facts.name == name and program.hierarchy.is_subclass(one.cls, code.owner)
+    if is_stub(code.facts):
+        return True
+    return (
+        bool(code.owner)
+        and "#" not in code.name.rpartition(".")[2]
+        and code.facts.name == name
+        and program.hierarchy.is_subclass(one.cls, code.owner)
+    )

@@ -1,7 +1,8 @@
 """A slow, obvious points-to solver over facts: every rule again and again until nothing changes.
 
 It knows the part of Python that random programs in the tests are made of: plain names, attributes, calls, classes with
-single inheritance, tuples by place, globals. No contexts, no narrowing, no demand. An object is (what, name).
+single inheritance, tuples by place, globals. No contexts but one: who calls a function that returns its parameter gets
+what it gave itself. No narrowing, no demand. An object is (what, name).
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Reference:
         for block in function.blocks:
             for one in block.instructions:
                 self.step(function, one)
-            if isinstance(block.end, Return):
+            if isinstance(block.end, Return) and block.end.value not in self.given(function.qualname):
                 self.flow((function.qualname, block.end.value), (function.qualname, "result"))
 
     def step(self, function: FunctionFacts, one: object) -> None:
@@ -101,6 +102,7 @@ class Reference:
             case ("function", name):
                 self.enter(here, one, name, skip=0)
                 self.flow((name, "result"), (here, one.dst))
+                self.hand_back(here, one, name)
             case ("bound", name, cls):
                 self.sets[name, 0].add(("instance", cls))
                 self.enter(here, one, name, skip=1)
@@ -112,6 +114,23 @@ class Reference:
                 init = self.method(cls, "__init__")
                 if init is not None:
                     self.enter(here, one, init, skip=1)
+
+    def given(self, name: str) -> range:
+        """The parameters that callers give."""
+        return range(int(name.rpartition(".")[0] in self.bases), len(self.functions[name].params))
+
+    def hand_back(self, here: str, one: Call, name: str) -> None:
+        """What a call of a function gives a parameter that the function returns."""
+        for block in self.functions[name].blocks:
+            if isinstance(block.end, Return) and (position := block.end.value) in self.given(name):
+                param = self.functions[name].params[position].name
+                values = [
+                    argument.value
+                    for place, argument in enumerate(one.arguments)
+                    if argument.name == param or (argument.kind == "pos" and place == position)
+                ]
+                for source in [(here, value) for value in values] or [(name, position)]:
+                    self.flow(source, (here, one.dst))
 
     def enter(self, here: str, one: Call, name: str, *, skip: int) -> None:
         params = [param.name for param in self.functions[name].params]

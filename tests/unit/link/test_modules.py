@@ -22,6 +22,16 @@ IMPORTS = {
         "pkg.pools": POOLS,
         "use": "from pkg import APool\nprobe(APool())",
     },
+    "made by the module": {
+        "pools": POOLS,
+        "lazy": "def __getattr__(name):\n    if name == 'APool':\n        from pools import APool\n        return APool\n    raise AttributeError(name)",
+        "use": "import lazy\nprobe(lazy.APool())",
+    },
+    "handed on by the module": {
+        "pools": POOLS,
+        "lazy": "import pools\ndef __getattr__(name):\n    return getattr(pools, name)",
+        "use": "from lazy import APool\nprobe(APool())",
+    },
     "star": {"pools": POOLS, "use": "from pools import *\nprobe(APool())"},
     "star of a star": {"a": POOLS, "b": "from a import *", "use": "from b import APool\nprobe(APool())"},
     "in a function": {"pools": POOLS, "use": "def f():\n    from pools import APool\n    probe(APool())"},
