@@ -1,0 +1,124 @@
+"""One tree, its mutants, and what the audit says of each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from unittest.mock import patch
+
+from auditor.audit import Options, spine
+from auditor.audit.kept import kept_store
+from auditor.certificates import Step
+from auditor.gating import Judgement
+from auditor.link import Linker
+from auditor.source import cache_home, open_tree
+from auditor.spec import EngineSpec
+from auditor.triage import Report
+from auditor.verify import Opinion
+from tests.mutants.kinds import Text, mutants
+from tests.mutants.reference import Carried, Opened, Reader, Reference, proofs_of, verdicts
+from tests.mutants.sources import Mutant
+
+Audited: TypeAlias = tuple[Report, Judgement, Linker, EngineSpec]
+UNCOVERED = frozenset({"ungated", "latent"})
+SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of a mutant. ``opened`` readers by the reference; of them ``missed`` are called covered still and
+    ``unknown`` cannot be decided; ``others`` changed their verdict and are not opened; ``findings`` are new."""
+
+    mutant: Mutant
+    opened: int
+    missed: tuple[str, ...]
+    unknown: int
+    others: tuple[str, ...]
+    findings: int
+
+    @property
+    def caught(self) -> bool:
+        return not self.missed
+
+    def told(self) -> str:
+        flagged = self.opened - len(self.missed)
+        counts = f"{self.opened:7} {flagged:7} {self.unknown:7} {len(self.others):7} {self.findings:8}  {self.mutant}"
+        more = [f"{'':9}missed {one}" for one in self.missed[:SHOWN]]
+        more += [f"{'':9}other {one}" for one in self.others[:SHOWN]]
+        return "\n".join([counts, *more])
+
+
+class Trial:
+    """Audits a tree, then mutants of it. Facts of what does not change come from the cache."""
+
+    def __init__(self, root: Path, cache: Path | None = None) -> None:
+        self._cache = cache or cache_home()
+        self._tree = open_tree([root], cache=self._cache)
+        report, judgement, linker, spec = self._audit({})
+        self._fingerprints = {one.fingerprint for one in report.findings}
+        self._proofs = proofs_of(judgement, linker, spec)
+        self._reference = Reference(self._proofs)
+        self._texts: dict[str, Text] = {}
+
+    def mutants(self) -> list[Mutant]:
+        """All mutants of the files that gates stand in, in the order of files and lines."""
+        gates: dict[str, set[Step]] = defaultdict(set)
+        armed: dict[str, set[Step]] = defaultdict(set)
+        for step in self._proofs.steps():
+            gates[step.path].add(step)
+        for step in self._proofs.armed():
+            armed[step.path].add(step)
+        paths = sorted(gates.keys() | armed.keys())
+        waits = self._proofs.words.waits
+        return [one for path in paths for one in mutants(self._text(path), gates[path], armed[path], waits)]
+
+    def opened(self, mutant: Mutant) -> Opened:
+        """Ask the reference."""
+        path = mutant.path
+        return self._reference.opened(
+            mutant, self._text(path).text, self._tree.module(path), self._tree.is_package(path)
+        )
+
+    def row(self, mutant: Mutant, opened: Opened) -> Row:
+        """Audit a mutant and compare."""
+        carry = Carried(mutant, self._text(mutant.path).text)
+        report, judgement, _, _ = self._audit({mutant.path: mutant.written(self._text(mutant.path).text).encode()})
+        found = verdicts(judgement)
+        missed, others, unknown = [], [], 0
+        for reader, before in self._proofs.verdicts.items():
+            after = self._after(carry.reader(reader), found)
+            if reader in opened.readers:
+                unknown += after == "unknown"
+                if after not in (*UNCOVERED, "unknown"):
+                    missed.append(f"{reader}: {after}")
+            elif after != before and reader not in opened.undecided:
+                others.append(f"{reader}: {before} -> {after}")
+        new = sum(1 for one in report.findings if one.fingerprint not in self._fingerprints)
+        return Row(mutant, len(opened.readers), tuple(missed), unknown, tuple(others), new)
+
+    @staticmethod
+    def _after(reader: Reader | None, found: dict[Reader, str]) -> str:
+        return found.get(reader, "gone") if reader is not None else "gone"
+
+    def _text(self, path: str) -> Text:
+        if path not in self._texts:
+            self._texts[path] = Text(path, (self._tree.read(path) or b"").decode())
+        return self._texts[path]
+
+    def _audit(self, changed: dict[str, bytes]) -> Audited:
+        seen: list[tuple[Judgement, Linker, EngineSpec]] = []
+
+        def overheard(judgement: Judgement, linker: Linker, spec: EngineSpec) -> Sequence[Opinion]:
+            seen.append((judgement, linker, spec))
+            return ()
+
+        options = Options(jobs=1, timing=False, verify=True, cache=self._cache)
+        with (
+            kept_store(self._cache, print) as store,
+            patch.object(spine, "second_opinions", overheard),
+        ):
+            report, _ = spine.fresh(self._tree.changed(changed), options, store)
+        return report, *seen[0]
