@@ -88,15 +88,15 @@ def mutants(text: Text, gates: Collection[Step], armed: Collection[Step], words:
         if text.place(call) in places:
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             for kind, change in _changes(text, statement, call, words.get(method)):
-                yield _mutant(kind, text, statement, change)
+                yield _mutant(kind, text, call, change)
         elif text.place(call)[0] in registering and isinstance(call.func, ast.Attribute):
             line = f"{text.indentation(statement)}{text.of(call.func)}(None)\n"
             _, end = text.lines(statement)
-            yield _mutant(DISARMED, text, statement, ((0, end), line, (end, len(text.text))))
+            yield _mutant(DISARMED, text, call, ((0, end), line, (end, len(text.text))))
 
 
-def _mutant(kind: str, text: Text, statement: ast.stmt, pieces: tuple[Piece, ...]) -> Mutant:
-    return Mutant(kind, text.path, statement.lineno, " ".join(text.of(statement).split()), pieces)
+def _mutant(kind: str, text: Text, call: ast.Call, pieces: tuple[Piece, ...]) -> Mutant:
+    return Mutant(kind, text.path, *text.place(call), " ".join(text.of(call).split()), pieces)
 
 
 def _changes(

@@ -1,7 +1,7 @@
 """Which readers a mutant opens, by the slow way: the certificates of the tree before, checked against changed facts.
 
 A *reader* is a site with an object that is read there, in an execution mode. It is opened where one of its certificates
-does not hold any more, with whatever wait of the same object is put in the place of the one that it names.
+does not hold any more, whatever other wait on the same counter is put in the place of the one that it names.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from typing import NamedTuple
 from auditor.certificates import Certificate, Step, Vocabulary
 from auditor.extract import extract
 from auditor.facts import FunctionFacts, ModuleFacts
-from auditor.gating import EAGER, Judgement, certificates, vocabulary
-from auditor.link import Instance, Linker
+from auditor.gating import EAGER, BindingVerdict, Judgement, SiteVerdict, certificates, vocabulary
+from auditor.link import Hierarchy, Instance, Linker
 from auditor.spec import EngineSpec
 from auditor.verify import verify
-from tests.mutants.kinds import DISARMED, HIGHER
+from tests.mutants.kinds import DISARMED, LOWER
 from tests.mutants.sources import Moves, Mutant
 
 Chain = tuple[Step, ...]
+Alternative = tuple[Chain, Step | None]
+"""The calls down to a wait, and where the counter is registered."""
+Owners = frozenset[Instance] | None
 
 
 class Reader(NamedTuple):
@@ -39,61 +42,96 @@ class Reader(NamedTuple):
         return f"{self.path}:{self.line} {self.name} of {what} ({self.mode})"
 
 
-@dataclass(frozen=True, slots=True)
-class Proofs:
-    """What is proved of a tree: reader -> its certificates, with the facts and words that they are checked against."""
+class Proof(NamedTuple):
+    """A certificate, and the objects whose counter is waited on (None: on a counter itself). ``foreign``: classes whose
+    methods do not run for the object that is read; a wait in one stands for the same wait of another class."""
 
-    certificates: Mapping[Reader, tuple[Certificate, ...]]
-    facts: Mapping[str, FunctionFacts]
-    words: Vocabulary
-    verdicts: Mapping[Reader, str]
+    certificate: Certificate
+    owners: Owners
+    foreign: frozenset[str]
 
-    def steps(self) -> Iterator[Step]:
-        """Yield every step of every wait."""
-        for one in self._all():
-            for wait in _waits(one):
-                yield from wait
+    @property
+    def borrowed(self) -> bool:
+        return self.is_foreign(self.certificate.wait)
 
-    def armed(self) -> Iterator[Step]:
-        """Yield every place where a counter is registered."""
-        for one in self._all():
-            if one.armed is not None:
-                yield one.armed
-
-    def _all(self) -> Iterator[Certificate]:
-        for found in self.certificates.values():
-            yield from found
+    def is_foreign(self, wait: Chain) -> bool:
+        return any(step.function.rpartition(".")[0] in self.foreign for step in wait)
 
 
-def proofs_of(judgement: Judgement, linker: Linker, spec: EngineSpec) -> Proofs:
-    """Take from an audit what it proved."""
-    found = {}
-    for site in judgement.sites:
-        for binding in site.bindings:
-            gated = tuple(replace(one, mode=EAGER) for one in binding.outcomes if one.verdict == "gated")
-            if binding.verdict == "gated":
-                alone = replace(judgement, sites=(replace(site, bindings=(replace(binding, outcomes=gated),)),))
-                reader = Reader(site.path, site.line, site.column, site.name, binding.object, binding.mode)
-                found[reader] = tuple(certificates(alone))
-    facts = {name: code.facts for name, code in linker.codes.items()}
-    return Proofs(found, facts, vocabulary(spec, linker), verdicts(judgement))
-
-
-def verdicts(judgement: Judgement) -> dict[Reader, str]:
-    """Return the verdict of each reader."""
-    return {
-        Reader(site.path, site.line, site.column, site.name, binding.object, binding.mode): binding.verdict
-        for site in judgement.sites
-        for binding in site.bindings
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """The readers of the tree before that a mutant opens, and those of which the reference cannot tell."""
 
     readers: frozenset[Reader]
     undecided: frozenset[Reader]
+
+
+# ---------------------------------------------------------------- what was proved before
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What an audit proved: reader -> its proofs, with the facts and words that they are checked against, and the
+    verdicts of all readers."""
+
+    of: Mapping[Reader, tuple[Proof, ...]]
+    facts: Mapping[str, FunctionFacts]
+    words: Vocabulary
+    verdicts: Mapping[Reader, str]
+
+    def gates(self) -> set[Step]:
+        """Return every step of every wait."""
+        return {step for proved in self.of.values() for one in proved for wait in _waits(one) for step in wait}
+
+    def registrations(self) -> set[Step]:
+        """Return every place where a counter is registered."""
+        found = (one.certificate.armed for proved in self.of.values() for one in proved)
+        return {step for step in found if step is not None}
+
+
+def proofs_of(judgement: Judgement, linker: Linker, spec: EngineSpec) -> Proofs:
+    """Take from an audit what it proved."""
+    proved = {
+        _reader(site, binding): tuple(_proofs(judgement, site, binding))
+        for site in judgement.sites
+        for binding in site.bindings
+        if binding.verdict == "gated"
+    }
+    facts = {name: code.facts for name, code in linker.codes.items()}
+    return Proofs(proved, facts, vocabulary(spec, linker), verdicts(judgement))
+
+
+def verdicts(judgement: Judgement) -> dict[Reader, str]:
+    """Return the verdict of each reader, with its reason where it is exempt."""
+    return {
+        _reader(site, one): f"exempt {one.reason}" if one.verdict == "exempt" else one.verdict
+        for site in judgement.sites
+        for one in site.bindings
+    }
+
+
+def _reader(site: SiteVerdict, binding: BindingVerdict) -> Reader:
+    return Reader(site.path, site.line, site.column, site.name, binding.object, binding.mode)
+
+
+def _proofs(judgement: Judgement, site: SiteVerdict, binding: BindingVerdict) -> Iterator[Proof]:
+    for outcome in binding.outcomes:
+        if outcome.verdict == "gated" and outcome.gate is not None:
+            alone = replace(binding, outcomes=(replace(outcome, mode=EAGER),))
+            owners, foreign = _waited_on(binding.object, outcome.gate.owners, judgement.hierarchy)
+            for one in certificates(replace(judgement, sites=(replace(site, bindings=(alone,)),))):
+                yield Proof(replace(one, site=""), owners, foreign)
+
+
+def _waited_on(read: Instance | None, owners: Owners, hierarchy: Hierarchy) -> tuple[Owners, frozenset[str]]:
+    """Of the objects that may be waited on where one is read: itself, if it is one of them; and the classes of the
+    others, whose methods do not run then."""
+    if read is None or owners is None or read not in owners:
+        return owners, frozenset()
+    others = {cls for owner in owners for cls in hierarchy.mro(owner.cls)}
+    return frozenset({read}), frozenset(others.difference(hierarchy.mro(read.cls)))
+
+
+# ---------------------------------------------------------------- what is left of it
 
 
 class Reference:
@@ -101,6 +139,11 @@ class Reference:
 
     def __init__(self, proofs: Proofs) -> None:
         self._proofs = proofs
+        self._gates = proofs.gates()
+        self._leading: dict[Owners, set[Alternative]] = defaultdict(set)
+        for reader, proved in proofs.of.items():
+            for one in proved if reader.mode == EAGER else ():
+                self._leading[one.owners].update((chain, one.certificate.armed) for chain in _leading(one))
 
     def opened(self, mutant: Mutant, text: str, module: str, is_package: bool) -> Opened:
         """Say which readers a mutant opens.
@@ -108,101 +151,110 @@ class Reference:
         Args:
             text: the file before; ``module`` its name.
         """
-        proofs = self._proofs
-        carry = Carried(mutant, text)
         if mutant.kind == DISARMED:
-            place = mutant.path, mutant.line
-            return Opened(frozenset(one for one, proved in proofs.certificates.items() if _arms(proved, place)), _NONE)
-        facts = {**proofs.facts, **_functions(extract(mutant.path, module, is_package, mutant.written(text).encode()))}
+            found = frozenset(self._armed_at(mutant.path, mutant.line))
+            replayed = frozenset(one for one in found if one.mode != EAGER)  # where nothing loads, no replay is looked at
+            return Opened(found - replayed, replayed)
+        carry = Carried(mutant, text)
+        made = extract(mutant.path, module, is_package, mutant.written(text).encode())
+        facts = {**self._proofs.facts, **_functions(made)}
+        changed = {step.function for step in self._gates if _is_at(step, mutant)}
         touched = {
             reader: proved
-            for reader, proved in proofs.certificates.items()
-            if any(step.path == mutant.path for one in proved for step in _steps(one))
+            for reader, proved in self._proofs.of.items()
+            if any(one.borrowed or any(step.function in changed for step in _steps(one)) for one in proved)
         }
         eager = {reader: proved for reader, proved in touched.items() if reader.mode == EAGER}
-        fallen = self._fallen(eager, carry, facts)
-        replayed = {reader for reader in touched.keys() - eager.keys() if self._concerns(touched[reader], mutant)}
-        if mutant.kind == HIGHER:
-            return Opened(fallen, frozenset(replayed))
-        lost = frozenset(one for one in replayed if any(carry.certificate(each) is None for each in touched[one]))
-        return Opened(fallen | lost, frozenset(replayed) - lost)
+        found = self._fallen(eager, carry, facts)
+        replayed = {one for one in touched.keys() - eager.keys() if _names(touched[one], mutant)}
+        lost = {one for one in replayed if any(carry.proof(each) is None for each in touched[one])}
+        return Opened(found.readers | lost, found.undecided | (replayed - lost))
+
+    def _armed_at(self, path: str, line: int) -> Iterator[Reader]:
+        for reader, proved in self._proofs.of.items():
+            places = (one.certificate.armed for one in proved)
+            if any(step is not None and (step.path, step.line) == (path, line) for step in places):
+                yield reader
 
     def _fallen(
-        self, proved: Mapping[Reader, tuple[Certificate, ...]], carry: Carried, facts: Mapping[str, FunctionFacts]
-    ) -> frozenset[Reader]:
-        asked = [(reader, one) for reader, found in proved.items() for one in found]
-        moved = [carry.certificate(one) for _, one in asked]
-        holding = self._holding([one for one in moved if one is not None], facts)
-        broken = [each for each, now in zip(asked, moved, strict=True) if now is None or now not in holding]
-        others = self._others({reader.object for reader, _ in broken}, carry)
-        instead = {each: list(_instead(each[1], others[each[0].object], carry)) for each in broken}
-        holding = self._holding([one for found in instead.values() for one in found], facts)
-        return frozenset(reader for (reader, _), found in instead.items() if holding.isdisjoint(found))
+        self, proved: Mapping[Reader, tuple[Proof, ...]], carry: Carried, facts: Mapping[str, FunctionFacts]
+    ) -> Opened:
+        readers: dict[Proof, set[Reader]] = defaultdict(set)
+        for reader, found in proved.items():
+            for one in found:
+                readers[one].add(reader)
+        moved = {one: carry.proof(one) for one in readers}
+        held = self._holding((now.certificate for now in moved.values() if now is not None), facts)
+        broken = [one for one, now in moved.items() if now is None or now.certificate not in held]
+        others = self._others({one.owners for one in broken}, carry)
+        instead = {one: list(_instead(one, others[one.owners], carry)) for one in broken}
+        held |= self._holding((one for found in instead.values() for one in found), facts)
+        covered = {one: [held[other] for other in found if other in held] for one, found in instead.items()}
+        opened = {reader for one, ways in covered.items() if not ways for reader in readers[one]}
+        partly = {reader for one, ways in covered.items() if ways and not any(ways) for reader in readers[one]}
+        return Opened(frozenset(opened), frozenset(partly - opened))
 
-    def _holding(self, asked: Iterable[Certificate], facts: Mapping[str, FunctionFacts]) -> set[Certificate]:
+    def _holding(self, asked: Iterable[Certificate], facts: Mapping[str, FunctionFacts]) -> dict[Certificate, bool]:
+        """The certificates that hold, each with whether all of it could be asked."""
         opinions = verify(dict.fromkeys(asked), facts, self._proofs.words)
-        return {one.certificate for one in opinions if not one.objections}
+        return {one.certificate: not one.untested for one in opinions if not one.objections}
 
-    def _others(self, objects: set[Instance | None], carry: Carried) -> dict[Instance | None, set[tuple[Chain, Step | None]]]:
-        """Object -> the calls that lead to a wait for it which is left, from wherever they start, with where its
-        counter is registered."""
-        found: dict[Instance | None, set[tuple[Chain, Step | None]]] = defaultdict(set)
-        for reader, proved in self._proofs.certificates.items():
-            if reader.object in objects and reader.mode == EAGER:
-                for one in proved:
-                    for chain in _leading(one):
-                        steps = carry.chain(chain)
-                        if steps is not None:
-                            found[reader.object].add((steps, one.armed))
+    def _others(self, wanted: set[Owners], carry: Carried) -> dict[Owners, dict[str, set[Alternative]]]:
+        """Owners -> function -> the calls in it that lead to a wait on them which is left, with where their counter is
+        registered."""
+        found: dict[Owners, dict[str, set[Alternative]]] = {one: defaultdict(set) for one in wanted}
+        for owners in wanted:
+            for chain, armed in self._leading[owners]:
+                steps = carry.chain(chain)
+                if steps is not None:
+                    found[owners][steps[0].function].add((steps, carry.step(armed) if armed is not None else None))
         return found
-
-    def _concerns(self, proved: Iterable[Certificate], mutant: Mutant) -> bool:
-        return any(
-            (step.path, step.line) == (mutant.path, mutant.line)
-            for one in proved
-            for wait in _waits(one)
-            for step in wait
-        )
-
-
-_NONE: frozenset[Reader] = frozenset()
 
 
 class Carried:
-    """Places of the tree before in the tree of a mutant."""
+    """Places of the tree before in the tree of a mutant; None for what was taken out."""
 
     def __init__(self, mutant: Mutant, text: str) -> None:
         self._path = mutant.path
+        self._weakened = mutant if mutant.kind == LOWER else None
         self._moves = Moves(mutant, text)
+
+    def proof(self, one: Proof) -> Proof | None:
+        """Return a proof where it stands now, if its wait is there and its own; without the waits beside that are
+        gone."""
+        before = one.certificate
+        read, wait = self.chain(before.read, reading=True), self.chain(before.wait)
+        if one.borrowed or read is None or wait is None:
+            return None
+        armed = self.step(before.armed) if before.armed is not None else None
+        beside = tuple(steps for steps in map(self.chain, before.beside) if steps is not None)
+        return one._replace(certificate=Certificate("", read, wait, armed, beside))
+
+    def chain(self, steps: Iterable[Step], *, reading: bool = False) -> Chain | None:
+        """Return steps where they stand now. A wait for a lower layer is no wait any more."""
+        found = []
+        for step in steps:
+            now = self.step(step) if reading or not self._is_weakened(step) else None
+            if now is None:
+                return None
+            found.append(now)
+        return tuple(found)
 
     def step(self, step: Step) -> Step | None:
         if step.path != self._path:
             return step
-        if step.column < 0:
-            place = self._moves.carried(step.line, 1)
-            return None if place is None else replace(step, line=place[0])
-        place = self._moves.carried(step.line, step.column)
-        return None if place is None else replace(step, line=place[0], column=place[1])
-
-    def chain(self, steps: Iterable[Step]) -> Chain | None:
-        found = [self.step(step) for step in steps]
-        return None if None in found else tuple(step for step in found if step is not None)
-
-    def certificate(self, one: Certificate) -> Certificate | None:
-        """Return a certificate where it stands now; without the waits beside that were taken out, None without its
-        own."""
-        read, wait = self.chain(one.read), self.chain(one.wait)
-        if read is None or wait is None:
-            return None
-        armed = self.step(one.armed) if one.armed is not None else None
-        beside = tuple(steps for steps in map(self.chain, one.beside) if steps is not None)
-        return Certificate(one.site, read, wait, armed, beside)
+        place = self._moves.carried(step.line, max(step.column, 1))
+        column = step.column if step.column < 1 or place is None else place[1]
+        return None if place is None else replace(step, line=place[0], column=column)
 
     def reader(self, one: Reader) -> Reader | None:
         if one.path != self._path:
             return one._replace(object=self._object(one.object))
         place = self._moves.carried(one.line, one.column)
         return None if place is None else Reader(one.path, *place, one.name, self._object(one.object), one.mode)
+
+    def _is_weakened(self, step: Step) -> bool:
+        return self._weakened is not None and _is_at(step, self._weakened)
 
     def _object(self, one: Instance | None) -> Instance | None:
         if one is None:
@@ -212,41 +264,47 @@ class Carried:
         return replace(one, line=line, column=column, owner=self._object(one.owner))
 
 
-def _instead(
-    one: Certificate, others: Iterable[tuple[Chain, Step | None]], carry: Carried
-) -> Iterator[Certificate]:
+# ---------------------------------------------------------------- certificates
+
+
+def _instead(one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Carried) -> Iterator[Certificate]:
     """A certificate with other waits in the place of its own."""
-    read = carry.chain(one.read)
-    if read is not None:
-        functions = {step.function for step in read}
-        for wait, armed in others:
-            if wait[0].function in functions:
-                yield Certificate(one.site, read, wait, carry.step(armed) if armed is not None else None)
+    read = carry.chain(one.certificate.read, reading=True) or ()
+    for function in dict.fromkeys(step.function for step in read):
+        for wait, armed in others.get(function, ()):
+            if not one.is_foreign(wait):
+                yield Certificate("", read, wait, armed)
 
 
-def _leading(one: Certificate) -> Iterator[Chain]:
+def _leading(one: Proof) -> Iterator[Chain]:
     """The calls down to a wait: the wait of a certificate, and the way of its read to where it is asked for."""
+    read = one.certificate.read
     for wait in _waits(one):
-        for place, step in enumerate(one.read):
-            if step.function == wait[0].function:
-                for start in range(place + 1):
-                    yield (*one.read[start:place], *wait)
         yield wait
+        for place, step in enumerate(read):
+            if step.function == wait[0].function:
+                yield from ((*read[start:place], *wait) for start in range(place))
 
 
 def _functions(facts: ModuleFacts) -> dict[str, FunctionFacts]:
     return {f"{facts.module}.{one.qualname}" if one.qualname else facts.module: one for one in facts.functions}
 
 
-def _arms(proved: Iterable[Certificate], place: tuple[str, int]) -> bool:
-    return any(one.armed is not None and (one.armed.path, one.armed.line) == place for one in proved)
+def _names(proved: Iterable[Proof], mutant: Mutant) -> bool:
+    """Whether some proof stands on the gate that a mutant concerns."""
+    return any(_is_at(step, mutant) for one in proved for wait in _waits(one) for step in wait)
 
 
-def _steps(one: Certificate) -> Iterator[Step]:
-    yield from one.read
+def _is_at(step: Step, mutant: Mutant) -> bool:
+    """Whether a step is the call that a mutant concerns."""
+    return (step.path, step.line, step.column) == (mutant.path, mutant.line, mutant.column)
+
+
+def _steps(one: Proof) -> Iterator[Step]:
+    yield from one.certificate.read
     for wait in _waits(one):
         yield from wait
 
 
-def _waits(one: Certificate) -> tuple[Chain, ...]:
-    return (one.wait, *one.beside)
+def _waits(one: Proof) -> tuple[Chain, ...]:
+    return (one.certificate.wait, *one.certificate.beside)

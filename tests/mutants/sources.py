@@ -12,12 +12,13 @@ Piece = tuple[int, int] | str
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of one file. ``kind`` is one of ``KINDS``; ``line`` the gate or registration that it
-    concerns; ``pieces`` are the new text, in order."""
+    """One change of one file. ``kind`` is one of ``KINDS``; ``line`` and ``column`` the place of the call, of a gate or
+    registration, that it concerns; ``pieces`` are the new text, in order."""
 
     kind: str
     path: str
     line: int
+    column: int
     what: str
     pieces: tuple[Piece, ...]
 

@@ -24,6 +24,8 @@ from tests.mutants.sources import Mutant
 
 Audited: TypeAlias = tuple[Report, Judgement, Linker, EngineSpec]
 UNCOVERED = frozenset({"ungated", "latent"})
+NO_LOAD = "exempt no-load"
+"""No gate is needed where no load is in flight; which phases these are is knowledge of a pack."""
 SHOWN = 4
 
 
@@ -67,9 +69,9 @@ class Trial:
         """All mutants of the files that gates stand in, in the order of files and lines."""
         gates: dict[str, set[Step]] = defaultdict(set)
         armed: dict[str, set[Step]] = defaultdict(set)
-        for step in self._proofs.steps():
+        for step in self._proofs.gates():
             gates[step.path].add(step)
-        for step in self._proofs.armed():
+        for step in self._proofs.registrations():
             armed[step.path].add(step)
         paths = sorted(gates.keys() | armed.keys())
         waits = self._proofs.words.waits
@@ -87,17 +89,18 @@ class Trial:
         carry = Carried(mutant, self._text(mutant.path).text)
         report, judgement, _, _ = self._audit({mutant.path: mutant.written(self._text(mutant.path).text).encode()})
         found = verdicts(judgement)
-        missed, others, unknown = [], [], 0
+        missed, others, unknown, idle = [], [], 0, 0
         for reader, before in self._proofs.verdicts.items():
             after = self._after(carry.reader(reader), found)
             if reader in opened.readers:
                 unknown += after == "unknown"
-                if after not in (*UNCOVERED, "unknown"):
+                idle += after == NO_LOAD
+                if after not in (*UNCOVERED, "unknown", NO_LOAD):
                     missed.append(f"{reader}: {after}")
             elif after != before and reader not in opened.undecided:
                 others.append(f"{reader}: {before} -> {after}")
         new = sum(1 for one in report.findings if one.fingerprint not in self._fingerprints)
-        return Row(mutant, len(opened.readers), tuple(missed), unknown, tuple(others), new)
+        return Row(mutant, len(opened.readers) - idle, tuple(missed), unknown, tuple(others), new)
 
     @staticmethod
     def _after(reader: Reader | None, found: dict[Reader, str]) -> str:
