@@ -271,6 +271,8 @@ def _registrations(
             if argument is None or not isinstance(call, Call):
                 continue
             wrapper = key[1] if code.facts.name in methods else None
+            if wrapper == site.receiver:
+                continue  # it hands on to the method that it overrides what it was given
             counter = not _null_value(code, argument.value)
             func = code.defined.get(call.func)
             base, use = (func.base, func.dst) if isinstance(func, Attr) else (NOTHING, NOTHING)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 from pathlib import Path
 
 from auditor.source import fetch_release
@@ -62,4 +61,4 @@ def share(rows: list[Row]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -130,4 +130,3 @@ def _behind(text: Text, statement: ast.stmt) -> tuple[Piece, ...] | None:
     tab = text.indentation(last)
     value = text.start(last) + len("return")
     return (*before, f"{tab}found =", (value, stop), (start, end), f"{tab}return found\n", (stop, whole))
-

@@ -152,9 +152,7 @@ class Reference:
             text: the file before; ``module`` its name.
         """
         if mutant.kind == DISARMED:
-            found = frozenset(self._armed_at(mutant.path, mutant.line))
-            replayed = frozenset(one for one in found if one.mode != EAGER)  # where nothing loads, no replay is looked at
-            return Opened(found - replayed, replayed)
+            return self._disarmed(mutant)
         carry = Carried(mutant, text)
         made = extract(mutant.path, module, is_package, mutant.written(text).encode())
         facts = {**self._proofs.facts, **_functions(made)}
@@ -170,11 +168,13 @@ class Reference:
         lost = {one for one in replayed if any(carry.proof(each) is None for each in touched[one])}
         return Opened(found.readers | lost, found.undecided | (replayed - lost))
 
-    def _armed_at(self, path: str, line: int) -> Iterator[Reader]:
-        for reader, proved in self._proofs.of.items():
-            places = (one.certificate.armed for one in proved)
-            if any(step is not None and (step.path, step.line) == (path, line) for step in places):
-                yield reader
+    def _disarmed(self, mutant: Mutant) -> Opened:
+        """Where nothing loads, no replay is looked at."""
+        found = {
+            reader for reader, proved in self._proofs.of.items() if any(_is_armed_at(one, mutant) for one in proved)
+        }
+        eager = frozenset(one for one in found if one.mode == EAGER)
+        return Opened(eager, frozenset(found) - eager)
 
     def _fallen(
         self, proved: Mapping[Reader, tuple[Proof, ...]], carry: Carried, facts: Mapping[str, FunctionFacts]
@@ -288,6 +288,11 @@ def _leading(one: Proof) -> Iterator[Chain]:
 
 def _functions(facts: ModuleFacts) -> dict[str, FunctionFacts]:
     return {f"{facts.module}.{one.qualname}" if one.qualname else facts.module: one for one in facts.functions}
+
+
+def _is_armed_at(one: Proof, mutant: Mutant) -> bool:
+    armed = one.certificate.armed
+    return armed is not None and (armed.path, armed.line) == (mutant.path, mutant.line)
 
 
 def _names(proved: Iterable[Proof], mutant: Mutant) -> bool:

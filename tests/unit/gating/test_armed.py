@@ -169,7 +169,9 @@ def test_register_that_raises_on_one_path_still_arms() -> None:
 )
 def test_register_that_returns_only_where_a_test_holds(test: str, state: str) -> None:
     """Only a counter of None is none."""
-    register = f"def register_layer_transfer_counter(self, counter):\n    if {test}:\n        return\n    raise ValueError\n"
+    register = (
+        f"def register_layer_transfer_counter(self, counter):\n    if {test}:\n        return\n    raise ValueError\n"
+    )
     assert judged(simple("Controller(pool)", READ + register)).state("KeyPool") == state
 
 
