@@ -158,7 +158,8 @@ class Armed:
         return why
 
     def _loaded(self) -> frozenset[Instance]:
-        """Objects whose buffers a load can write: armed ones, and what they are made of."""
+        """Objects whose buffers a load can write: armed ones, and what they are made of. Who takes a counter and is no
+        pool hands it on: what refuses it there is not loaded."""
         if self._connected:
             return frozenset(one for made in self._linker.instances.values() for one in made)
         start = [one for one, events in self._registrations.items() if any(event.counter for event in events)]
@@ -168,8 +169,10 @@ class Armed:
                 inner.setdefault(owner, []).extend(self._parts(node))
         seen, queue = set(start), deque(start)
         while queue:
-            for part in inner.get(queue.popleft(), ()):
-                if part not in seen:
+            owner = queue.popleft()
+            for part in inner.get(owner, ()):
+                refuses = part in self.refused and not self._linker.context_of(owner)
+                if part not in seen and not refuses:
                     seen.add(part)
                     queue.append(part)
         return frozenset(seen)
