@@ -1,7 +1,7 @@
 """Take one gate after another out of a real release and audit it again: is each reader flagged that this opens, and
 does nothing else change? Prints a table and the share that is caught; asserts nothing.
 
-    python -m tests.mutants sglang==0.5.23 [--limit 30] [--seed 1] [--kind deleted] [--dry-run]
+    python -m tests.mutants sglang==0.5.23 [--limit 30] [--seed 1] [--kind deleted] [--path PART] [--dry-run]
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="this many mutants; those that open most come first")
     parser.add_argument("--seed", type=int, help="draw them instead")
     parser.add_argument("--kind", choices=KINDS, action="append", help="only these; repeatable")
+    parser.add_argument("--path", action="append", default=[], help="only this part of the tree; repeatable")
     parser.add_argument("--dry-run", action="store_true", help="say what each opens, and audit none")
     asked = parser.parse_args()
     root = fetch_release(asked.tree) if "==" in asked.tree else Path(asked.tree)
-    trial = Trial(root)
+    trial = Trial(root, asked.path)
     found = [one for one in trial.mutants() if one.kind in (asked.kind or KINDS)]
     opened = {one: trial.opened(one) for one in found}
     if asked.seed is None:

@@ -42,13 +42,22 @@ class Reader(NamedTuple):
         return f"{self.path}:{self.line} {self.name} of {what} ({self.mode})"
 
 
+class Answer(NamedTuple):
+    """What an audit says of a reader: its verdict, and why it, or some way to it, is exempt or excluded."""
+
+    verdict: str
+    exempt: frozenset[str]
+
+
 class Proof(NamedTuple):
     """A certificate, and the objects whose counter is waited on (None: on a counter itself). ``foreign``: classes whose
-    methods do not run for the object that is read; a wait in one stands for the same wait of another class."""
+    methods do not run for the object that is read; a wait in one stands for the same wait of another class. ``inner``:
+    the site is in a pool; whether it is opened, its callers decide, whom the proof does not name."""
 
     certificate: Certificate
     owners: Owners
     foreign: frozenset[str]
+    inner: bool
 
     @property
     def borrowed(self) -> bool:
@@ -71,12 +80,12 @@ class Opened(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Proofs:
     """What an audit proved: reader -> its proofs, with the facts and words that they are checked against, and the
-    verdicts of all readers."""
+    answers for all readers."""
 
     of: Mapping[Reader, tuple[Proof, ...]]
     facts: Mapping[str, FunctionFacts]
     words: Vocabulary
-    verdicts: Mapping[Reader, str]
+    answers: Mapping[Reader, Answer]
 
     def gates(self) -> set[Step]:
         """Return every step of every wait."""
@@ -97,16 +106,21 @@ def proofs_of(judgement: Judgement, linker: Linker, spec: EngineSpec) -> Proofs:
         if binding.verdict == "gated"
     }
     facts = {name: code.facts for name, code in linker.codes.items()}
-    return Proofs(proved, facts, vocabulary(spec, linker), verdicts(judgement))
+    return Proofs(proved, facts, vocabulary(spec, linker), answers(judgement))
 
 
-def verdicts(judgement: Judgement) -> dict[Reader, str]:
-    """Return the verdict of each reader, with its reason where it is exempt."""
-    return {
-        _reader(site, one): f"exempt {one.reason}" if one.verdict == "exempt" else one.verdict
-        for site in judgement.sites
-        for one in site.bindings
-    }
+def answers(judgement: Judgement) -> dict[Reader, Answer]:
+    """Return what an audit says of each reader."""
+    found = {}
+    for site in judgement.sites:
+        for one in site.bindings:
+            exempt = frozenset(each.why for each in one.outcomes if each.verdict == "exempt")
+            reasons = exempt | {one.reason} if one.verdict == "exempt" else exempt
+            found[_reader(site, one)] = Answer(one.verdict, reasons)
+        for other in site.excluded:
+            reader = Reader(site.path, site.line, site.column, site.name, other.object, EAGER)
+            found.setdefault(reader, Answer("excluded", frozenset({other.why})))
+    return found
 
 
 def _reader(site: SiteVerdict, binding: BindingVerdict) -> Reader:
@@ -117,9 +131,19 @@ def _proofs(judgement: Judgement, site: SiteVerdict, binding: BindingVerdict) ->
     for outcome in binding.outcomes:
         if outcome.verdict == "gated" and outcome.gate is not None:
             alone = replace(binding, outcomes=(replace(outcome, mode=EAGER),))
+            held = (binding.object, *(outcome.gate.owners or ()))
+            pools = {cls for one in held if one is not None for cls in judgement.hierarchy.mro(one.cls)}
             owners, foreign = _waited_on(binding.object, outcome.gate.owners, judgement.hierarchy)
             for one in certificates(replace(judgement, sites=(replace(site, bindings=(alone,)),))):
-                yield Proof(replace(one, site=""), owners, foreign)
+                read = _from_site(one.read, site)
+                inner = site.function.rpartition(".")[0] in pools
+                yield Proof(replace(one, site="", read=read), owners, foreign, inner)
+
+
+def _from_site(read: Chain, site: SiteVerdict) -> Chain:
+    """The steps of a read from its site on: a proof may begin in the function that the site calls."""
+    calls = bool(read) and read[0].function.rpartition(".")[2] == site.name and read[0].function != site.function
+    return (Step(site.path, site.line, site.column, site.function), *read) if calls else read
 
 
 def _waited_on(read: Instance | None, owners: Owners, hierarchy: Hierarchy) -> tuple[Owners, frozenset[str]]:
@@ -190,9 +214,9 @@ class Reference:
         instead = {one: list(_instead(one, others[one.owners], carry)) for one in broken}
         held |= self._holding((one for found in instead.values() for one in found), facts)
         covered = {one: [held[other] for other in found if other in held] for one, found in instead.items()}
-        opened = {reader for one, ways in covered.items() if not ways for reader in readers[one]}
-        partly = {reader for one, ways in covered.items() if ways and not any(ways) for reader in readers[one]}
-        return Opened(frozenset(opened), frozenset(partly - opened))
+        opened = {reader for one, ways in covered.items() if not ways and not one.inner for reader in readers[one]}
+        unsure = {reader for one, ways in covered.items() if not any(ways) for reader in readers[one]}
+        return Opened(frozenset(opened), frozenset(unsure - opened))
 
     def _holding(self, asked: Iterable[Certificate], facts: Mapping[str, FunctionFacts]) -> dict[Certificate, bool]:
         """The certificates that hold, each with whether all of it could be asked."""

@@ -19,19 +19,21 @@ from auditor.spec import EngineSpec
 from auditor.triage import Report
 from auditor.verify import Opinion
 from tests.mutants.kinds import Text, mutants
-from tests.mutants.reference import Carried, Opened, Reader, Reference, proofs_of, verdicts
+from tests.mutants.reference import Answer, Carried, Opened, Reference, answers, proofs_of
 from tests.mutants.sources import Mutant
 
 Audited: TypeAlias = tuple[Report, Judgement, Linker, EngineSpec]
-UNCOVERED = frozenset({"ungated", "latent"})
-NO_LOAD = "exempt no-load"
-"""No gate is needed where no load is in flight; which phases these are is knowledge of a pack."""
+UNCOVERED = frozenset({"ungated", "latent", "unknown"})
+EXCUSED = frozenset({"no-load", "transfer-side"})
+"""Why a way to a read needs no gate, by the knowledge of a pack, which the reference has not."""
+GONE = Answer("gone", frozenset())
 SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of a mutant. ``opened`` readers by the reference; of them ``missed`` are called covered still and
+    """What became of a mutant. ``opened`` readers by the reference, without those that are exempt by the knowledge of a
+    pack or excluded by conditions; of them ``missed`` are called covered still and
     ``unknown`` cannot be decided; ``others`` changed their verdict and are not opened; ``findings`` are new."""
 
     mutant: Mutant
@@ -56,9 +58,10 @@ class Row:
 class Trial:
     """Audits a tree, then mutants of it. Facts of what does not change come from the cache."""
 
-    def __init__(self, root: Path, cache: Path | None = None) -> None:
+    def __init__(self, root: Path, parts: Sequence[str] = (), cache: Path | None = None) -> None:
+        """Audit the tree, or only ``parts`` (paths below its root) of it."""
         self._cache = cache or cache_home()
-        self._tree = open_tree([root], cache=self._cache)
+        self._tree = open_tree([root / part for part in parts] or [root], base=root, cache=self._cache)
         report, judgement, linker, spec = self._audit({})
         self._fingerprints = {one.fingerprint for one in report.findings}
         self._proofs = proofs_of(judgement, linker, spec)
@@ -88,23 +91,23 @@ class Trial:
         """Audit a mutant and compare."""
         carry = Carried(mutant, self._text(mutant.path).text)
         report, judgement, _, _ = self._audit({mutant.path: mutant.written(self._text(mutant.path).text).encode()})
-        found = verdicts(judgement)
-        missed, others, unknown, idle = [], [], 0, 0
-        for reader, before in self._proofs.verdicts.items():
-            after = self._after(carry.reader(reader), found)
+        found = answers(judgement)
+        missed, others, unknown, excused = [], [], 0, 0
+        for reader, before in self._proofs.answers.items():
+            now = carry.reader(reader)
+            after = found.get(now, GONE) if now is not None else GONE
             if reader in opened.readers:
-                unknown += after == "unknown"
-                idle += after == NO_LOAD
-                if after not in (*UNCOVERED, "unknown", NO_LOAD):
-                    missed.append(f"{reader}: {after}")
-            elif after != before and reader not in opened.undecided:
-                others.append(f"{reader}: {before} -> {after}")
+                unknown += after.verdict == "unknown"
+                if after.verdict in UNCOVERED:
+                    continue
+                if after.verdict == "excluded" or after.exempt & EXCUSED:
+                    excused += 1
+                else:
+                    missed.append(f"{reader}: {after.verdict} {', '.join(sorted(after.exempt))}")
+            elif after.verdict != before.verdict and reader not in opened.undecided:
+                others.append(f"{reader}: {before.verdict} -> {after.verdict}")
         new = sum(1 for one in report.findings if one.fingerprint not in self._fingerprints)
-        return Row(mutant, len(opened.readers) - idle, tuple(missed), unknown, tuple(others), new)
-
-    @staticmethod
-    def _after(reader: Reader | None, found: dict[Reader, str]) -> str:
-        return found.get(reader, "gone") if reader is not None else "gone"
+        return Row(mutant, len(opened.readers) - excused, tuple(missed), unknown, tuple(others), new)
 
     def _text(self, path: str) -> Text:
         if path not in self._texts:

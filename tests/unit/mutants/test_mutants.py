@@ -62,7 +62,7 @@ def test_places_are_found_again() -> None:
 
 @pytest.fixture(scope="module")
 def trial(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Trial:
-    return Trial(root / "fixtures" / "engine", tmp_path_factory.mktemp("cache"))
+    return Trial(root / "fixtures" / "engine", cache=tmp_path_factory.mktemp("cache"))
 
 
 OPENING = [
