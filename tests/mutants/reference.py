@@ -193,12 +193,11 @@ class Reference:
         return Opened(found.readers | lost, found.undecided | (replayed - lost))
 
     def _disarmed(self, mutant: Mutant) -> Opened:
-        """Where nothing loads, no replay is looked at."""
-        found = {
-            reader for reader, proved in self._proofs.of.items() if any(_is_armed_at(one, mutant) for one in proved)
-        }
-        eager = frozenset(one for one in found if one.mode == EAGER)
-        return Opened(eager, frozenset(found) - eager)
+        """All that stands on a registration. Where nothing loads, no replay is looked at."""
+        proved = ((reader, one) for reader, found in self._proofs.of.items() for one in found)
+        fallen = [(reader, one) for reader, one in proved if _is_armed_at(one, mutant)]
+        opened = frozenset(reader for reader, one in fallen if reader.mode == EAGER and not one.inner)
+        return Opened(opened, frozenset(reader for reader, _ in fallen) - opened)
 
     def _fallen(
         self, proved: Mapping[Reader, tuple[Proof, ...]], carry: Carried, facts: Mapping[str, FunctionFacts]
