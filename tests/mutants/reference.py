@@ -52,12 +52,14 @@ class Answer(NamedTuple):
 class Proof(NamedTuple):
     """A certificate, and the objects whose counter is waited on (None: on a counter itself). ``foreign``: classes whose
     methods do not run for the object that is read; a wait in one stands for the same wait of another class. ``inner``:
-    the site is in a pool; whether it is opened, its callers decide, whom the proof does not name."""
+    the site is in a pool; whether it is opened, its callers decide, whom the proof does not name. ``above``: the step
+    of the site, where the proof begins below it: elements are read there, and a wait may come before the call."""
 
     certificate: Certificate
     owners: Owners
     foreign: frozenset[str]
     inner: bool
+    above: Chain
 
     @property
     def borrowed(self) -> bool:
@@ -135,15 +137,14 @@ def _proofs(judgement: Judgement, site: SiteVerdict, binding: BindingVerdict) ->
             pools = {cls for one in held if one is not None for cls in judgement.hierarchy.mro(one.cls)}
             owners, foreign = _waited_on(binding.object, outcome.gate.owners, judgement.hierarchy)
             for one in certificates(replace(judgement, sites=(replace(site, bindings=(alone,)),))):
-                read = _from_site(one.read, site)
                 inner = site.function.rpartition(".")[0] in pools
-                yield Proof(replace(one, site="", read=read), owners, foreign, inner)
+                yield Proof(replace(one, site=""), owners, foreign, inner, _above(one.read, site))
 
 
-def _from_site(read: Chain, site: SiteVerdict) -> Chain:
-    """The steps of a read from its site on: a proof may begin in the function that the site calls."""
+def _above(read: Chain, site: SiteVerdict) -> Chain:
+    """The site, where a proof begins in the function that it calls."""
     calls = bool(read) and read[0].function.rpartition(".")[2] == site.name and read[0].function != site.function
-    return (Step(site.path, site.line, site.column, site.function), *read) if calls else read
+    return (Step(site.path, site.line, site.column, site.function),) if calls else ()
 
 
 def _waited_on(read: Instance | None, owners: Owners, hierarchy: Hierarchy) -> tuple[Owners, frozenset[str]]:
@@ -292,11 +293,12 @@ class Carried:
 
 def _instead(one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Carried) -> Iterator[Certificate]:
     """A certificate with other waits in the place of its own."""
-    read = carry.chain(one.certificate.read, reading=True) or ()
-    for function in dict.fromkeys(step.function for step in read):
+    read, above = carry.chain(one.certificate.read, reading=True) or (), carry.chain(one.above, reading=True) or ()
+    for function in dict.fromkeys(step.function for step in (*above, *read)):
+        whole = (*above, *read) if above and function == above[0].function else read
         for wait, armed in others.get(function, ()):
-            if not one.is_foreign(wait):
-                yield Certificate("", read, wait, armed)
+            if read and not one.is_foreign(wait) and wait[:1] != above:
+                yield Certificate("", whole, wait, armed)
 
 
 def _leading(one: Proof) -> Iterator[Chain]:
