@@ -294,11 +294,14 @@ class Carried:
 def _instead(one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Carried) -> Iterator[Certificate]:
     """A certificate with other waits in the place of its own."""
     read, above = carry.chain(one.certificate.read, reading=True) or (), carry.chain(one.above, reading=True) or ()
+    inside = {step.function for step in read}
     for function in dict.fromkeys(step.function for step in (*above, *read)):
-        whole = (*above, *read) if above and function == above[0].function else read
+        outside = bool(above) and function == above[0].function
         for wait, armed in others.get(function, ()):
-            if read and not one.is_foreign(wait) and wait[:1] != above:
-                yield Certificate("", whole, wait, armed)
+            if outside and any(step.function in inside for step in wait[1:]):
+                continue  # elements are read below: only a wait before the call counts
+            if read and not one.is_foreign(wait):
+                yield Certificate("", (*above, *read) if outside else read, wait, armed)
 
 
 def _leading(one: Proof) -> Iterator[Chain]:
