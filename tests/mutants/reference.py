@@ -294,14 +294,12 @@ class Carried:
 def _instead(one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Carried) -> Iterator[Certificate]:
     """A certificate with other waits in the place of its own."""
     read, above = carry.chain(one.certificate.read, reading=True) or (), carry.chain(one.above, reading=True) or ()
-    inside = {step.function for step in read}
     for function in dict.fromkeys(step.function for step in (*above, *read)):
         outside = bool(above) and function == above[0].function
         for wait, armed in others.get(function, ()):
-            if outside and any(step.function in inside for step in wait[1:]):
-                continue  # elements are read below: only a wait before the call counts
-            if read and not one.is_foreign(wait):
-                yield Certificate("", (*above, *read) if outside else read, wait, armed)
+            if read and not one.is_foreign(wait) and not (outside and above[0] in wait):
+                # elements are read below the site: only a wait before its call counts, and its layer stays untested
+                yield Certificate("", above if outside else read, wait, armed)
 
 
 def _leading(one: Proof) -> Iterator[Chain]:
