@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers learned bench long probe fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers learned mutants bench long probe fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ receivers: $(VENV)/.tests  ## a table of the receivers that are unknown in five 
 
 learned: $(VENV)/.tests  ## a table of what `rules learn` finds of the packs that were written by hand, on real releases
 	@$(BIN)/python -m tests.learned
+
+mutants: $(VENV)/.tests  ## take the gates of a release out one by one: is what that opens flagged? (two minutes a mutant)
+	@$(BIN)/python -m tests.mutants $(RELEASE) --limit 25
 
 bench: $(VENV)/.runs  ## CPU, wall time and peak memory of audits, cold and warm, beside pyrefly; growth of a synthetic tree
 	$(BIN)/python -m tests.bench $(RELEASE) sglang==0.5.9

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, order=True)
 class Step:
-    """A place in a function (qualified name). The line is 1-based, the column 0-based."""
+    """A place in a function (qualified name). Lines and columns from 1."""
 
     path: str
     line: int

@@ -118,9 +118,18 @@ def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tu
     for name, context in _ordered(linker.calls.get((frame.code.name, one.dst), ())):
         if name in others:
             continue
-        if context is None and (name, None) in linker.frames and not any(known == name for known, _ in found):
+        known = context is not None or any(known == name for known, _ in found)
+        if not known and (name, None) in linker.frames and not _bound_elsewhere(linker, frame, one, name):
             found.setdefault((name, None), None)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
+
+
+def _bound_elsewhere(linker: Linker, frame: Frame, one: Call, function: str) -> bool:
+    """Whether ``function`` is called here as the method of an object that comes here in other contexts only: calls are
+    noted by their place in the text."""
+    others = (other for other in linker.frames_of(frame.code.name) if other is not frame)
+    targets = (target for other in others for target in linker.graph.points_to(other.node(one.func)))
+    return any(isinstance(target, Bound) and target.function == function for target in targets)
 
 
 def _ordered(found: Collection[T]) -> Iterable[T]:

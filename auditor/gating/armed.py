@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions
-from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Phi, Return, SetAttr, Value
+from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Op, Param, Phi, Return, SetAttr, Value
 from auditor.gating.completing import Completing
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
@@ -65,6 +65,7 @@ class Armed:
         self._conditions = conditions
         self._graph = graph
         self._connected = bool(spec.connectors.wait)
+        self._arguments = {one.method: one.argument for one in spec.arming}
         found = _registrations(linker, graph, spec, product)
         self.refused: dict[Instance, str] = {}
         self._registrations = {one: self._feasible(one, events) for one, events in found.items()}
@@ -139,12 +140,18 @@ class Armed:
         return tuple(kept)
 
     def _raises(self, one: Instance, event: Registration) -> str | None:
-        """Where the arming method of the object itself refuses: it never returns."""
+        """Where the arming method of the object itself refuses: it never returns, or only where it is given None."""
         code = self._linker.codes.get(event.method)
-        if code is None or any(isinstance(block.end, Return) for block in code.facts.blocks):
+        if code is None or _returns(code, self._parameter(code) if event.counter else ""):
             return None
         raises = f"{event.method.rpartition('.')[2]} raises at {code.path}:{code.facts.at.line}"
         return f"{_short(one)} refuses a counter: {raises}"
+
+    def _parameter(self, code: Code) -> str:
+        """The parameter of an arming method that takes the counter."""
+        names = [one.name for one in code.facts.params][1:]
+        position = self._arguments.get(code.facts.name, len(names))
+        return names[position] if position < len(names) else ""
 
     def _lacks(self, one: Instance, event: Registration) -> str | None:
         """Where an attribute is read of what is armed, before that, that the object has not: it is not this one."""
@@ -174,7 +181,8 @@ class Armed:
         return why
 
     def _loaded(self) -> frozenset[Instance]:
-        """Objects whose buffers a load can write: armed ones, and what they are made of."""
+        """Objects whose buffers a load can write: armed ones, and what they are made of. Who takes a counter and is no
+        pool hands it on: what refuses it there is not loaded."""
         if self._connected:
             return frozenset(one for made in self._linker.instances.values() for one in made)
         start = [one for one, events in self._registrations.items() if any(event.counter for event in events)]
@@ -184,8 +192,10 @@ class Armed:
                 inner.setdefault(owner, []).extend(self._parts(node))
         seen, queue = set(start), deque(start)
         while queue:
-            for part in inner.get(queue.popleft(), ()):
-                if part not in seen:
+            owner = queue.popleft()
+            for part in inner.get(owner, ()):
+                refuses = part in self.refused and not self._linker.context_of(owner)
+                if part not in seen and not refuses:
                     seen.add(part)
                     queue.append(part)
         return frozenset(seen)
@@ -223,6 +233,39 @@ def _last_words(events: tuple[Registration, ...]) -> tuple[Registration, ...]:
     return tuple(event for event in events if last[event.frame] is event)
 
 
+def _returns(code: Code, given: str) -> bool:
+    """Whether a function can return when its parameter ``given`` ("" for none) is not None."""
+    blocks = code.facts.blocks
+    seen, todo = {0}, [0]
+    while todo:
+        block = blocks[todo.pop()]
+        end = block.end
+        if isinstance(end, Return):
+            return True
+        for target in successors(block):
+            null = isinstance(end, Branch) and _says_null(code, end.test, given, target == end.then)
+            if not null and target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return False
+
+
+def _says_null(code: Code, test: Value, name: str, outcome: bool) -> bool:
+    """Whether a parameter is None where a test comes out like this."""
+    one = code.defined.get(test)
+    if isinstance(one, Param):
+        return one.name == name and not outcome
+    if not isinstance(one, Op):
+        return False
+    if one.operator == "not":
+        return _says_null(code, one.operands[0], name, not outcome)
+    if one.operator not in ("is", "is not", "==", "!="):
+        return False
+    left, right = (code.defined.get(operand) for operand in one.operands)
+    compared = isinstance(left, Param) and left.name == name and isinstance(right, Const) and right.value is None
+    return compared and outcome == (one.operator in ("is", "=="))
+
+
 def _null_value(code: Code, value: Value, depth: int = 0) -> bool:
     """Whether a value is certainly None."""
     one = code.defined.get(value)
@@ -254,6 +297,8 @@ def _registrations(
             if argument is None or not isinstance(call, Call):
                 continue
             wrapper = key[1] if code.facts.name in methods else None
+            if wrapper == site.receiver:
+                continue  # it hands on to the method that it overrides what it was given
             counter = not _null_value(code, argument.value)
             func = code.defined.get(call.func)
             base, use = (func.base, func.dst) if isinstance(func, Attr) else (NOTHING, NOTHING)

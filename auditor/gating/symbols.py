@@ -198,7 +198,8 @@ def _phi(defined: Mapping[Value, object], one: Phi, depth: int) -> Layer:
 
 def _is_count(layer: Layer) -> bool:
     return (
-        len(layer.terms) == 1
+        not layer.constant
+        and len(layer.terms) == 1
         and isinstance(layer.terms[0][0], Path)
         and layer.terms[0][0].names[-1:] != ()
         and (layer.terms[0][0].names[-1] in LAYER_COUNTS)
@@ -336,7 +337,8 @@ def covers(
         if read.constant <= waited.constant and not (apart and read.constant < waited.constant):
             return True, "the same layer" if read.constant == waited.constant else "a lower layer"
         return False, f"the wait is for {_shown(waited)}, the read is of {_shown(read)}"
-    if read.derived and read.roots() and read.roots() <= waited.roots() and not read.constant:
+    computed = read.derived and read.roots() and read.roots() <= waited.roots()
+    if computed and not read.constant and waited.constant >= 0:
         return True, f"the index is computed from {_shown(waited)}, the layer waited for"
     if waited.plain and read.plain:
         return False, f"the wait is for {_shown(waited)}, the read is of {_shown(read)}"

@@ -24,7 +24,7 @@ class Uncalled:
         method = name.rpartition(".")[2]
         if one is None:
             return ""
-        if name in self._called or (_is_private(method) and self._is_for_others(method, one)):
+        if name in self._called or (_is_private(method) and self._is_not_for(method, one)):
             return f"nothing calls {method} on it"
         return ""
 
@@ -36,15 +36,12 @@ class Uncalled:
         owners = {frame.code.owner for frame, _, _ in self._reads(key[0].rpartition(".")[2])}
         return bool(owners) and all(owner and is_one(owner) for owner in owners)
 
-    def _is_for_others(self, method: str, one: Instance) -> bool:
-        """Whether a private name is read somewhere, and wherever that is, of known objects that are not this one."""
-        found = False
-        for frame, block, base in self._reads(method):
-            receivers = self._linker.graph.points_to(frame.node(base))
-            if not receivers or one in self._linker.view(frame, base, block):
-                return False
-            found = True
-        return found
+    def _is_not_for(self, method: str, one: Instance) -> bool:
+        """Whether a private name is read nowhere (it was left over), or of known objects that are not this one."""
+        return all(
+            self._linker.graph.points_to(frame.node(base)) and one not in self._linker.view(frame, base, block)
+            for frame, block, base in self._reads(method)
+        )
 
     def _reads(self, method: str) -> Sequence[tuple[Frame, int, int]]:
         """Where a name that is private, or of a function that is not called, is read: frame, block, of which value."""

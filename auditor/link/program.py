@@ -253,10 +253,14 @@ class Program:
             self.graph.later(self._fill, known)
         return known
 
+    def frames_of(self, function: str) -> Sequence[Frame]:
+        """The frames of ``function`` in all contexts."""
+        return self._frames_of.get(function, ())
+
     def default(self, function: str, position: int, source: Node) -> None:
         """parameter(g, p) ⊇ the default of p"""
         self._defaults.setdefault(function, []).append((position, source))
-        for frame in self._frames_of.get(function, ()):
+        for frame in self.frames_of(function):
             self.graph.edge(source, frame.node(position))
 
     def receiver_frame(self, method: str, one: Instance) -> Frame:

@@ -15,9 +15,13 @@ from auditor.triage import Change, Difference, Entry, Gate, Report, ReportedFind
 SHOWN = 10
 """Lines of one kind in the text format."""
 SHOWN_GATES = 2
-LOUD = ("lost", "proof-lost", "moved", "gained")
-
-HEADS = {"lost": "gate lost", "proof-lost": "proof lost", "moved": "gate moved", "gained": "gate gained"}
+HEADS = {
+    "lost": "gate lost",
+    "joined": "ungated for a class that joined",
+    "proof-lost": "proof lost",
+    "moved": "gate moved",
+    "gained": "gate gained",
+}
 
 
 def to_text(difference: Difference, page: Page) -> str:
@@ -27,7 +31,7 @@ def to_text(difference: Difference, page: Page) -> str:
         _block("new", map(_finding, found.new), page),
         _block("worse", (f"{_finding(one)}: {clean(what)}" for one, what in found.worse), page),
         _block("gone", map(_entry, found.gone), page),
-        *(_block(HEADS[what], map(_change, difference.of(what)), page) for what in LOUD),
+        *(_block(HEADS[what], map(_change, difference.of(what)), page) for what in HEADS),
         _block("other verdicts", _counted(difference.of("verdict")), page),
     ]
     ending = [page.strong(_sentence(difference)), "", *map(_side, (difference.before, difference.after))]
@@ -57,6 +61,8 @@ def _change(change: Change) -> str:
     what = f"{place(new.path, new.line)}  {short(new.function)}: {clean(new.name)}"
     if change.what == "gained":
         return f"{what} was {change.before.verdict}; waits {_where(gates(new))}"
+    if change.what == "joined":
+        return f"{what} waited {_where(gates(change.before))}; is ungated now for {joined(change.newcomers())}"
     left = _where(change.left() or gates(change.before))
     if change.what == "moved":
         return f"{what} waited {left}; waits {_where(change.joined() or gates(new))}"
@@ -78,10 +84,12 @@ def _counted(changes: Iterable[Change]) -> Iterator[str]:
 
 def _sentence(difference: Difference) -> str:
     found = difference.findings
-    lost, proofs, moved, gained = (len(difference.of(what)) for what in LOUD)
+    lost, joining, proofs, moved, gained = (len(difference.of(what)) for what in HEADS)
+    new_class = f"{joining} missing for a class that joined, " if joining else ""
     return (
         f"{count(len(found.new), 'new finding')}, {len(found.worse)} worse, {len(found.gone)} gone, "
-        f"{len(found.known)} as before; gates: {lost} lost, {moved} moved, {gained} gained, "
+        f"{len(found.known)} as before; gates: {lost} lost, {new_class}"
+        f"{moved} moved, {gained} gained, "
         f"{count(proofs, 'proof')} lost."
     )
 

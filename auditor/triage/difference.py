@@ -21,9 +21,10 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One site before and after. ``what``: ``lost`` (was gated, is ungated), ``proof-lost`` (was gated, is unknown),
-    ``moved`` (gated both times, and a gate that it stood on is another one now), ``gained`` (is gated now), or
-    ``verdict`` (any other change)."""
+    """One site before and after. ``what``: ``lost`` (was gated, is ungated), ``joined`` (the same, but only for classes
+    that did not come there before: no gate was lost), ``proof-lost`` (was gated, is unknown), ``moved`` (gated both
+    times, and a gate that it stood on is another one now), ``gained`` (is gated now), or ``verdict`` (any other
+    change)."""
 
     what: str
     before: Site
@@ -36,6 +37,10 @@ class Change:
     def joined(self) -> tuple[Gate, ...]:
         """Return the gates that the site did not stand on before."""
         return _others(self.after, self.before)
+
+    def newcomers(self) -> tuple[str, ...]:
+        """Return the classes, by their last names, that are read ungated now and did not come there before."""
+        return tuple(sorted(_classes(self.after, "ungated") - _classes(self.before)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,9 @@ def _what(old: Site, new: Site) -> str | None:
     if old.verdict == new.verdict:
         return "moved" if new.verdict == "gated" and _others(old, new) else None
     if old.verdict == "gated":
-        return {"ungated": "lost", "unknown": PROOF_LOST}.get(new.verdict, "verdict")
+        ungated = _classes(new, "ungated")
+        lost = "joined" if ungated and ungated.isdisjoint(_classes(old)) else "lost"
+        return {"ungated": lost, "unknown": PROOF_LOST}.get(new.verdict, "verdict")
     return "gained" if new.verdict == "gated" else "verdict"
 
 
@@ -155,6 +162,12 @@ def _others(site: Site, other: Site) -> tuple[Gate, ...]:
     """The gates of a site that another one does not have: by function, object and what they say."""
     there = {_place(gate) for gate in gates(other)}
     return tuple({_place(gate): gate for gate in gates(site) if _place(gate) not in there}.values())
+
+
+def _classes(site: Site, verdict: str = "") -> frozenset[str]:
+    """The classes of the objects that come to a site, all or those with one verdict, by their last names."""
+    chosen = (one for one in site.bindings if verdict in ("", one.verdict))
+    return frozenset(name.rpartition(".")[2] for one in chosen for name in one.classes)
 
 
 def _place(gate: Gate) -> Key:

@@ -178,10 +178,10 @@ def _receiver(caller: Function, call: Running) -> Value | None:
 
 def covers(waited: Form, read: Form, first_layers: Collection[str], counts: Collection[str]) -> bool:
     """Whether a wait for one layer orders a read of another: of the same layer, of a lower one, of any if it is for the
-    last; or of an index that is computed from the layer waited for."""
+    last; or of an index that is computed from the layer waited for, or a lower one."""
     if waited.constant == -1 and len(waited.terms) == 1 and waited.terms[0][0].rpartition(".")[2] in counts:
         return True
     one, other = waited.without(first_layers), read.without(first_layers)
     if one.terms == other.terms:
         return other.constant <= one.constant
-    return other.computed and bool(other.roots) and other.roots <= one.roots
+    return other.computed and bool(other.roots) and other.roots <= one.roots and one.constant >= 0

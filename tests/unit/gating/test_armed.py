@@ -155,6 +155,26 @@ def test_register_that_raises_on_one_path_still_arms() -> None:
     assert judged(simple("Controller(pool)", pool)).state("KeyPool") == "armed"
 
 
+@pytest.mark.parametrize(
+    ("test", "state"),
+    [
+        ("counter is None", "unset"),
+        ("not counter", "unset"),
+        ("not (counter is not None)", "unset"),
+        ("counter is not None", "armed"),
+        ("counter", "armed"),
+        ("self.k_buffer is None", "armed"),
+        ("counter == 0", "armed"),
+    ],
+)
+def test_register_that_returns_only_where_a_test_holds(test: str, state: str) -> None:
+    """Only a counter of None is none."""
+    register = (
+        f"def register_layer_transfer_counter(self, counter):\n    if {test}:\n        return\n    raise ValueError\n"
+    )
+    assert judged(simple("Controller(pool)", READ + register)).state("KeyPool") == state
+
+
 def test_assignment_from_outside_arms() -> None:
     found = judged(simple("pool.layer_transfer_counter = Counter(4)"))
     assert found.state("KeyPool") == "armed"

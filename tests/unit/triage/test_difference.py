@@ -17,7 +17,8 @@ GATED = replace(sample.GATED, gates=(GATE,))
 
 def site(verdict: str = "gated", function: str = "m.read", line: int = 10, **changes: object) -> Site:
     binding = {"gated": GATED, "unknown": sample.UNKNOWN, "ungated": sample.UNGATED, "exempt": sample.EXEMPT}[verdict]
-    made = sample.site(f"m.py:{line}", line, "get", verdict, binding, function=function)
+    one = replace(binding, classes=("m.Pool",))
+    made = sample.site(f"m.py:{line}", line, "get", verdict, one, function=function)
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
@@ -42,6 +43,14 @@ def what(before: list[Site], after: list[Site]) -> list[tuple[str, int, int]]:
 )
 def test_verdicts(before: str, after: str, told: str) -> None:
     assert what([site(before)], [site(after)]) == [(told, 10, 10)]
+
+
+def test_a_class_that_joins_a_site_loses_no_gate() -> None:
+    other = replace(sample.UNGATED, classes=("n.OtherPool",))
+    both = site("ungated", bindings=(other, replace(GATED, classes=("m.Pool",))))
+    assert what([site()], [both]) == [("joined", 10, 10)]
+    assert changes(report(site()), report(both))[0].newcomers() == ("OtherPool",)
+    assert what([site()], [site("ungated", bindings=(other, *site("ungated").bindings))]) == [("lost", 10, 10)]
 
 
 @pytest.mark.parametrize("verdict", ["gated", "ungated", "unknown", "exempt"])
@@ -98,9 +107,12 @@ def test_a_lost_proof_is_a_finding() -> None:
 
 def test_new_findings_name_the_gates_that_were_lost() -> None:
     old = site(
-        bindings=(GATED, replace(GATED, gates=(replace(GATE, asked=replace(ASKED, function="m.Other.get", line=5)),)))
+        bindings=(
+            *site().bindings,
+            replace(GATED, gates=(replace(GATE, asked=replace(ASKED, function="m.Other.get", line=5)),)),
+        )
     )
-    new = site("ungated", bindings=(sample.UNGATED, replace(GATED, gates=(GATE,))))
+    new = site("ungated", bindings=(*site("ungated").bindings, replace(GATED, gates=(GATE,))))
     finding = replace(sample.FINDINGS[0], sites=(new.id,), hints=())
     known = replace(finding, status="known")
     told = explained([finding, known], changes(report(old), report(new)))
