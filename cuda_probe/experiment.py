@@ -25,9 +25,10 @@ from cuda_probe.evidence import (
     Tally,
     Timeline,
 )
+from cuda_probe.makers import maker_at
 from cuda_probe.objects import allocations, instances
 from cuda_probe.plan import Experiment
-from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing
+from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing, Wanted
 from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
 from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
 from cuda_probe.trial import Outcome, Trial
@@ -51,14 +52,13 @@ class NotHere(CouldNotRun):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A way to build a rig, and the object in it. ``exact``: it is made at the place that the claim names."""
+    """A way to build a rig, and the object in it."""
 
     name: str
     build: Build
     path: str
     layers: int
     fidelity: Fidelity
-    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,12 @@ class SimExperiment:
         """Find the rig and the last layer at which the accessor reads what the loader writes."""
         unbuilt: list[Exception] = []
         untold: list[Exception] = []
-        candidates = []
-        for name, build in self.recipe.builds(self._class()):
+        for name, build in self.recipe.builds(self._wanted()):
             try:
-                candidates.append(self._inspect(name, build))
+                candidate = self._inspect(name, build)
             except CouldNotRun as reason:
                 unbuilt.append(reason)
-        for candidate in sorted(candidates, key=lambda one: not one.exact):
+                continue
             for layer in reversed(range(candidate.layers)):
                 setup = Setup(candidate.name, candidate.build, candidate.path, layer, candidate.fidelity, ())
                 try:
@@ -146,6 +145,10 @@ class SimExperiment:
                 except (CouldNotRun, ShowsNothing) as reason:
                     untold.append(reason)
         raise _most_telling([*untold, *unbuilt], f"the recipe builds no {self.experiment.class_}")
+
+    def _wanted(self) -> Wanted:
+        makers = (maker_at(place, self.root) for place in self.experiment.objects)
+        return Wanted(self._class(), tuple(dict.fromkeys(maker for maker in makers if maker is not None)))
 
     def _class(self) -> type:
         module, name = self.experiment.module, self.experiment.class_
@@ -168,8 +171,7 @@ class SimExperiment:
             for path, one in found:
                 place = places[id(one)].within(self.root) if id(one) in places else None
                 if place is None or not self.experiment.objects or place in self.experiment.objects:
-                    exact = place in self.experiment.objects
-                    return Candidate(name, build, path, rig.layers, rig.fidelity, exact)
+                    return Candidate(name, build, path, rig.layers, rig.fidelity)
             raise NotHere(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
 
     @contextmanager
@@ -184,7 +186,7 @@ class SimExperiment:
     def real_rig(self) -> tuple[Rig, Reader]:
         """Build the rig that was set up, outside of any machine: on the GPU, of the classes that are imported now."""
         assert self.setup is not None
-        build = dict(self.recipe.builds(self._class()))[self.setup.name]
+        build = dict(self.recipe.builds(self._wanted()))[self.setup.name]
         rig: Rig = _guarded(lambda: build(None), "cannot build")
         return rig, self._reader(rig, self.setup.path)
 

@@ -92,13 +92,14 @@ def _run(
         real = None if fidelity is None else replace(fidelity, stubs=tuple(sorted(stubs)))
         return Record(experiment.to_json(), target, observation, real)
 
-    with imported_tree(recipe.importer(tree)) as importer:
+    modules = dict.fromkeys(experiment.module for experiment in experiments)
+    with imported_tree(recipe.importer(tree, modules)) as importer:
         with running(Machine(), available=recipe.available):
             _import(recipe, experiments)
         for sim in sims:
             yield record(sim.experiment, *sim.run(schedules or SCHEDULES), importer.stubbed)
     if gpu:
-        with imported_tree(recipe.importer(tree, gpu=True)) as importer:
+        with imported_tree(recipe.importer(tree, modules, gpu=True)) as importer:
             _import(recipe, experiments)
             for sim in sims:
                 yield record(sim.experiment, *_on_gpu(sim), importer.stubbed)

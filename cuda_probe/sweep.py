@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cuda_probe.plan import Experiment, Plan, PlanError
-from cuda_probe.recipe import Recipe
+from cuda_probe.recipe import ARMED_BY, Recipe
 from cuda_probe.recipes import recipe_for
-
-ARMED_BY = "register_layer_transfer_counter"
-"""A class that can be given the counter of a loader is a pool."""
 
 
 def sweep_plan(package: str, tree: Path) -> Plan:
