@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -37,9 +37,16 @@ SCHEDULES = ("latest", "earliest", *(Random(seed).name for seed in range(18)))
 MOST_WITNESSES = 4
 MOST_OPERATIONS = 200
 
+LOOKS_ONLY = "the accessor reads no byte, it asks for shapes; what was tested is a read behind it"
 
-Measured = dict[tuple[object, ...], Observation]
-"""What was measured already, by all that it depends on: claims about several objects of one class come to the same."""
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known already, by all that it depends on: claims about several objects or methods of one class come to
+    the same. ``measured``: observations; ``inspected``: rigs, and why one cannot be built or holds no such object."""
+
+    measured: dict[tuple[object, ...], Observation] = field(default_factory=dict)
+    inspected: dict[tuple[object, ...], Candidate | CouldNotRun] = field(default_factory=dict)
 
 
 class CouldNotRun(Exception):
@@ -76,10 +83,10 @@ class Setup:
 class SimExperiment:
     """An experiment of a plan on the classes of an imported tree."""
 
-    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, measured: Measured | None = None):
+    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, known: Known | None = None):
         self.experiment, self.recipe, self.root = experiment, recipe, root
         self.setup: Setup | None = None
-        self._measured: Measured = {} if measured is None else measured
+        self._known = known or Known()
 
     def run(self, schedules: Sequence[str] = SCHEDULES) -> tuple[Observation, Fidelity | None]:
         """Return what was measured, and what was real."""
@@ -88,9 +95,9 @@ class SimExperiment:
             scenario = self._scenario()
             setup = self.setup = self._set_up()
             key = (setup.name, setup.path, setup.layer, self.experiment.method, self.experiment.scenario, *schedules)
-            if key not in self._measured:
-                self._measured[key] = self._observation(setup, scenario, schedules, nothing)
-            return self._measured[key], setup.fidelity
+            if key not in self._known.measured:
+                self._known.measured[key] = self._observation(setup, scenario, schedules, nothing)
+            return self._known.measured[key], setup.fidelity
         except CouldNotRun as reason:
             return replace(nothing, failure=str(reason)), None
         except ShowsNothing as reason:
@@ -107,6 +114,8 @@ class SimExperiment:
     ) -> Observation:
         outcomes = [self._attempt(setup, schedule_named(name), scenario) for name in schedules]
         first = outcomes[0]
+        if first.looks_only and first.races:
+            raise ShowsNothing(f"{self.experiment.method} asks for shapes only; a read behind it would not be ordered")
         both: tuple[Callable[[], Schedule], ...] = (Latest, Earliest)
         controls = Controls(
             positive=_tally([self._attempt(setup, make(), POSITIVE) for make in both]),
@@ -122,7 +131,7 @@ class SimExperiment:
             buffers=setup.buffers,
             schedules=tuple(schedules),
             timeline=self._timeline(first.operations[:MOST_OPERATIONS]),
-            notes=first.notes,
+            notes=(*first.notes, *([LOOKS_ONLY] if first.looks_only else [])),
         )
 
     # ---------------------------------------------------------------- setting up
@@ -132,10 +141,9 @@ class SimExperiment:
         unbuilt: list[Exception] = []
         untold: list[Exception] = []
         for name, build in self.recipe.builds(self._wanted()):
-            try:
-                candidate = self._inspect(name, build)
-            except CouldNotRun as reason:
-                unbuilt.append(reason)
+            candidate = self._inspected(name, build)
+            if isinstance(candidate, CouldNotRun):
+                unbuilt.append(candidate)
                 continue
             for layer in reversed(range(candidate.layers)):
                 setup = Setup(candidate.name, candidate.build, candidate.path, layer, candidate.fidelity, ())
@@ -159,6 +167,15 @@ class SimExperiment:
         if not isinstance(class_, type):
             raise CouldNotRun(f"{module} has no class {name}: it is a stub or was renamed")
         return class_
+
+    def _inspected(self, name: str, build: Build) -> Candidate | CouldNotRun:
+        key = (name, self._class(), self.experiment.objects)
+        if key not in self._known.inspected:
+            try:
+                self._known.inspected[key] = self._inspect(name, build)
+            except CouldNotRun as reason:
+                self._known.inspected[key] = reason
+        return self._known.inspected[key]
 
     def _inspect(self, name: str, build: Build) -> Candidate:
         """Build once and look for the object that the claim is about: made where it says, or by the recipe."""

@@ -89,6 +89,15 @@ def _passes_on(function: Callable[..., Any]) -> bool:
     return {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL} <= kinds
 
 
+def accessors(class_: type, layered: frozenset[str]) -> list[str]:
+    """Return the methods of a class that are told a layer by one of these parameters and get something."""
+    return [
+        name
+        for name, method in inspect.getmembers(class_, inspect.isfunction)
+        if name.startswith("get_") and not layered.isdisjoint(inspect.signature(method).parameters)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What a rig is to hold: an object of a class; ``makers``: the code that makes it (none: any)."""

@@ -77,13 +77,13 @@ def _run(
     gpu: bool,
 ) -> Iterator[Record]:
     from cuda_probe.dispatch import Machine, running
-    from cuda_probe.experiment import SCHEDULES, Measured, SimExperiment
+    from cuda_probe.experiment import SCHEDULES, Known, SimExperiment
     from cuda_probe.loading import imported_tree
 
     recipe = recipe_for(package)
     assert recipe is not None
-    measured: Measured = {}
-    sims = [SimExperiment(experiment, recipe, tree, measured) for experiment in experiments]
+    known = Known()
+    sims = [SimExperiment(experiment, recipe, tree, known) for experiment in experiments]
 
     def record(
         experiment: Experiment, observation: Observation, fidelity: Fidelity | None, stubs: Iterable[str]

@@ -35,6 +35,7 @@ class SimulatedCuda(sim.Device):
             for module in (torch.cuda, torch.cpu):
                 for name, value in names.items():
                     stack.enter_context(patch.object(module, name, value, create=True))
+            stack.enter_context(patch.object(torch, "compile", _uncompiled))
             # It asks no mode; memory is never given out again here, so there is nothing to record.
             stack.enter_context(patch.object(torch.Tensor, "record_stream", lambda tensor, stream: None))
             yield
@@ -121,6 +122,11 @@ class CudaGraph(sim.Graph):
 
     def reset(self) -> None:
         """Do nothing: memory is kept."""
+
+
+def _uncompiled(function: Any = None, *_: object, **__: object) -> Any:
+    """Leave a function as it is written: compiled, it would launch kernels that are not here."""
+    return function if callable(function) else _uncompiled
 
 
 def _bound(base: type, device: Callable[[], SimulatedCuda]) -> type:

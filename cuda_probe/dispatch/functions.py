@@ -23,6 +23,7 @@ class CudaFunctions(TorchFunctionMode):
         self._machine, self._memory = machine, machine.memory
         self._special: dict[Any, Callable[..., Any]] = {
             torch.Tensor.device.__get__: self._device,
+            torch.Tensor.shape.__get__: self._shape,
             torch.Tensor.is_cuda.__get__: lambda func, tensor: self._memory.holds(tensor),
             torch.Tensor.to: self._to,
             torch.Tensor.cuda: lambda func, tensor, *_, non_blocking=False, **__: self._moved(
@@ -57,6 +58,12 @@ class CudaFunctions(TorchFunctionMode):
 
     def _device(self, func: Any, tensor: torch.Tensor) -> torch.device:
         return CUDA if self._memory.holds(tensor) else func(tensor)
+
+    def _shape(self, func: Any, tensor: torch.Tensor) -> torch.Size:
+        if self._memory.holds(tensor):
+            self._machine.looked_at(tensor)
+        size: torch.Size = func(tensor)
+        return size
 
     def _to(self, func: Any, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         """Split ``to`` into what changes the type (PyTorch's own) and what changes the place (a copy)."""

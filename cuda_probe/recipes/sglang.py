@@ -49,6 +49,7 @@ FOCUS = (
     "sglang.srt.hardware_backend.npu.memory_pool_npu",
     "sglang.srt.hardware_backend.npu.dsv4.dsv4_memory_pool",
     "sglang.kernels.ops.kvcache",
+    "sglang.kernels.ops.memory",
     "sglang.kernels.ops.attention.dsv4.kv_layout",
 )
 
@@ -267,7 +268,7 @@ class _Answers:
         return False
 
     def __eq__(self, other: object) -> bool:
-        return other is None
+        return not other
 
     def __hash__(self) -> int:
         return 0

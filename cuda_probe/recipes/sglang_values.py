@@ -46,11 +46,11 @@ VALUES: Mapping[str, Any] = {
     "end_layer": LAYERS,
     "device": "cuda",
     "kv_lora_rank": 16,
-    "qk_rope_head_dim": 8,
+    "qk_rope_head_dim": 16,
     "qk_nope_head_dim": 448,
     "index_head_dim": 128,
     "indexer_head_dim": 128,
-    "kv_cache_dim": 24,
+    "kv_cache_dim": 32,
     "mamba_pool": None,
     "heavy_channel_num": 4,
     "full_attention_layer_ids": [1, 3],
@@ -76,6 +76,9 @@ VALUES: Mapping[str, Any] = {
     "mamba_spec_state_size": 4,
     "max_mamba_cache_size": 8,
     "speculative_num_draft_tokens": None,
+    "pre_alloc_size": 0,
+    "full_max_total_num_tokens": ROWS,
+    "swa_max_total_num_tokens": ROWS,
     "shard_rank": 0,
     "shard_size": 2,
     "world_size": 2,
@@ -85,8 +88,8 @@ VALUES: Mapping[str, Any] = {
 }
 """Arguments of constructors and of functions that make pools."""
 
-_DSA = {"use_dsa": True, "index_head_dim": 128, "kv_cache_dim": 24}
-_MLA = {"use_mla": True, "use_mla_backend": True, "kv_lora_rank": 16, "qk_rope_head_dim": 8}
+_DSA = {"use_dsa": True, "index_head_dim": 128, "kv_cache_dim": 32}
+_MLA = {"use_mla": True, "use_mla_backend": True, "kv_lora_rank": 16, "qk_rope_head_dim": 16}
 _V4 = {
     "dtype": torch.float8_e4m3fn,
     "qk_rope_head_dim": 64,
@@ -143,18 +146,20 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "token_to_kv_pool_class": Named(f"{_POOLS}:MHATokenToKVPoolMXFP8"),
     },
     "NVFP4": {"quant_method": Named(f"{_FP4}:NVFP4KVCacheMethod", built=True)},
+    "FP4": {"quant_method": Named(f"{_FP4}:FP4MXBlock16KVCacheMethod", built=True)},
+    "sizes": {"full_max_total_num_tokens": ROWS, "swa_max_total_num_tokens": ROWS},
     "MLA and DSA with windows": {
         "full_kv_pool_class": Named(f"{_POOLS}:DSATokenToKVPool"),
         "swa_kv_pool_class": Named(f"{_POOLS}:MLATokenToKVPool"),
-        "full_kv_pool_kwargs": {**_WINDOWED, "qk_rope_head_dim": 8, "index_head_dim": 128, "kv_cache_dim": 24},
-        "swa_kv_pool_kwargs": {**_WINDOWED, "qk_rope_head_dim": 8},
+        "full_kv_pool_kwargs": {**_WINDOWED, "qk_rope_head_dim": 16, "index_head_dim": 128, "kv_cache_dim": 32},
+        "swa_kv_pool_kwargs": {**_WINDOWED, "qk_rope_head_dim": 16},
     },
     "short convolutions": {"short_conv_layer_ids": [0, 2], "short_conv_state_shape": (3, 8)},
 }
 """Given in place of ``VALUES`` and of defaults, one after the other until one suits."""
 
-SERVER: Mapping[str, Any] = {"c128_page_size": 16}
-"""What the server says of itself that is neither a number of ranks nor off."""
+SERVER: Mapping[str, Any] = {"c128_page_size": 16, "is_sm90": True}
+"""What the server says of itself that is neither a number of ranks nor off. Its GPU is a Hopper."""
 
 
 def read_with(layer: int) -> Mapping[str, Any]:
@@ -185,4 +190,5 @@ def read_with(layer: int) -> Mapping[str, Any]:
         "extend_seq_lens_cpu": [0],
         "prepare_workspace": True,
         "use_ragged": True,
+        "from_indexer": True,
     }
