@@ -51,7 +51,7 @@ class Trial:
     def __init__(self, machine: Machine, rig: Rig, reader: Reader, layer: int):
         self.machine, self.rig, self.reader, self.layer = machine, rig, reader, layer
         self._as_built = dict(vars(reader.target))  # each call is the first one
-        self.looks_only, self._left = False, set[int]()
+        self.looks_only, self._hands_out, self._written = False, False, set[int]()
         self._buffers: dict[int, tuple[str, torch.Tensor]] = {}
         for name, tensor in tensors(rig.pool, reader.package):
             machine.memory.mark(tensor, name)
@@ -61,8 +61,8 @@ class Trial:
         begin = len(machine.device.operations)
         poisoned = self.observe()
         machine.device.synchronize()
-        self._touched = self._touched_since(begin, but=self._left)
-        if not poisoned:
+        self._touched = self._touched_since(begin, but=self._written)
+        if not poisoned and not self._hands_out:
             raise ShowsNothing(f"{reader.method} hands out no tensor and launches no kernel that reads a buffer")
         if not self._touched:
             raise ShowsNothing(f"{reader.method} reads no buffer of the pool")
@@ -105,14 +105,15 @@ class Trial:
         vars(self.reader.target).update(self._as_built)
         with kernel_calls(opaque), self.machine.looks() as looked:
             result = self.reader.call(self.layer)
-        filled = self._filled_since(begin)
+        filled, self._written = self._filled_since(begin), self._written_since(begin)
         handed_out = [one for _, one in tensors(result, self.reader.package)]
-        handed_out = [one for one in handed_out if self._key(one) in filled or not self.machine.memory.holds(one)]
+        self._hands_out = bool(handed_out)
+        held = self.machine.memory.holds  # what a kernel would have filled that cannot run here holds nothing
+        handed_out = [one for one in handed_out if self._key(one) in filled or not (by_kernels or held(one))]
         if not handed_out and not by_kernels:
-            self._left = self._left_behind(begin)
-            behind = [self._buffers[key][1] for key in sorted(self._left)]
+            behind = [self._buffers[key][1] for key in self._buffers if key in self._written]
             handed_out = behind or [one for one in looked if self._key(one) in self._buffers]
-            self.looks_only = bool(handed_out) and not self._left
+            self.looks_only = bool(handed_out) and not behind
         with device.stream(read_on):
             return by_kernels + [
                 self.machine.read(tensor, f"consumer of {self.reader.method}") for tensor in handed_out
@@ -173,9 +174,6 @@ class Trial:
     def _written_since(self, begin: int) -> set[int]:
         operations = self.machine.device.operations[begin:]
         return {access.key for operation in operations for access in operation.accesses if access.write}
-
-    def _left_behind(self, begin: int) -> set[int]:
-        return self._written_since(begin) & set(self._buffers)
 
     def _opaque_kernel(self, name: str, given: Any, filled: set[int], seen: Seen) -> None:
         buffers = [one for _, one in tensors(given, package="") if self._key(one) in filled]

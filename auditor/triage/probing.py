@@ -88,12 +88,10 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
     sites = {site["id"]: site for site in report["sites"]}
     for finding in report["findings"]:
         class_, method = finding["class"], finding["method"]
-        bindings = [
-            binding
-            for site in finding["sites"]
-            for binding in sites.get(site, {"bindings": ()})["bindings"]
-            if binding["check"] == finding["check"]
+        all_bindings = [
+            binding for site in finding["sites"] for binding in sites.get(site, {"bindings": ()})["bindings"]
         ]
+        bindings = [binding for binding in all_bindings if binding["check"] == finding["check"]]
         why = None
         if finding["status"] == "suppressed":
             why = "the finding is suppressed"
@@ -108,7 +106,9 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
         steps = (step["function"] for step in finding["witness"])
         first = next((_last(step) for step in steps if _class_of(step) == class_), method)  # where the path enters it
         entry = _Entry(class_, first, tuple(sorted(objects)))
-        yield _Claim("ungated", entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
+        unknown = bool(all_bindings) and all(binding["verdict"] == "unknown" for binding in all_bindings)
+        claim = "unknown" if unknown else "ungated"
+        yield _Claim(claim, entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
 
 
 def _gated(report: Plain, ways: _Ways, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
@@ -169,7 +169,7 @@ class _Ways:
     # entry(o, m) <- gate on o held at a call of o.m, m public
     # entry(o, n) <- entry(o, m), m private, o.n calls self.m
     # entry(o, m) <- gate on o held in the body of o.m
-    # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m
+    # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m, or c.l which calls self.m
     def entries(self, site: Plain, binding: Plain) -> list[_Entry]:
         owners = {gate["on"] for gate in binding["gates"]}
         inside = _class_of(site["function"])
@@ -183,11 +183,24 @@ class _Ways:
             return [_Entry(class_, way, objects) for class_ in direct for way in self.public(method, class_)]
         if _last(inside) in owners and inside in self._classes:
             return [_Entry(inside, _last(site["function"]), ())]
-        return [
-            _Entry(_class_of(caller["function"]), _last(caller["function"]), ())
-            for caller, bound in self._callers.get(site["function"], ())
-            if _last(_class_of(caller["function"])) in owners and set(bound["objects"]) & set(binding["objects"])
-        ]
+        return self._from_owners(site["function"], owners, set(binding["objects"]))
+
+    def _from_owners(self, function: str, owners: set[str], objects: set[str]) -> list[_Entry]:
+        """Return the methods of owners that lead to a function, called on one of these objects; on the way it may be
+        called by others of the same object."""
+        found: dict[_Entry, None] = {}
+        todo, seen = [function], {function}
+        while todo:
+            for caller, bound in self._callers.get(todo.pop(), ()):
+                name, class_ = caller["function"], _class_of(caller["function"])
+                if not set(bound["objects"]) & objects:
+                    continue
+                if _last(class_) in owners:
+                    found |= dict.fromkeys(_Entry(class_, way, ()) for way in self.public(_last(name), class_))
+                elif caller["receiver"] == "self" and name not in seen:
+                    seen.add(name)
+                    todo.append(name)
+        return list(found)
 
     def public(self, method: str, class_: str) -> list[str]:
         """Return the public methods by which a method is reached on the same object: itself, or those that call it

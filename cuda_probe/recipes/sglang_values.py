@@ -45,6 +45,9 @@ VALUES: Mapping[str, Any] = {
     "start_layer": 0,
     "end_layer": LAYERS,
     "device": "cuda",
+    "enable_memory_saver": False,
+    "enable_kvcache_transpose": False,
+    "use_mla": False,
     "kv_lora_rank": 16,
     "qk_rope_head_dim": 16,
     "qk_nope_head_dim": 448,
@@ -145,7 +148,7 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "full_kv_pool_class": Named(f"{_POOLS}:MHATokenToKVPoolMXFP8"),
         "token_to_kv_pool_class": Named(f"{_POOLS}:MHATokenToKVPoolMXFP8"),
     },
-    "NVFP4": {"quant_method": Named(f"{_FP4}:NVFP4KVCacheMethod", built=True)},
+    "NVFP4": {"quant_method": Named(f"{_FP4}:NVFP4KVCacheMethod", True, {"native_scale_layout": False})},
     "FP4": {"quant_method": Named(f"{_FP4}:FP4MXBlock16KVCacheMethod", built=True)},
     "sizes": {"full_max_total_num_tokens": ROWS, "swa_max_total_num_tokens": ROWS},
     "MLA and DSA with windows": {
@@ -158,8 +161,8 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """Given in place of ``VALUES`` and of defaults, one after the other until one suits."""
 
-SERVER: Mapping[str, Any] = {"c128_page_size": 16, "is_sm90": True}
-"""What the server says of itself that is neither a number of ranks nor off. Its GPU is a Hopper."""
+SERVER: Mapping[str, Any] = {"c128_page_size": 16, "is_sm100": True}
+"""What the server says of itself that is neither a number of ranks nor off. Its GPU is a Blackwell."""
 
 
 def read_with(layer: int) -> Mapping[str, Any]:
