@@ -200,6 +200,16 @@ class SimExperiment:
             failing = f"{reader.method} of layer {setup.layer} fails"
             yield _guarded(lambda: Trial(machine, rig, reader, setup.layer), failing)
 
+    def attempts(self) -> tuple[int, Callable[[Schedule], Outcome]]:
+        """Set it up; return how many bytes the buffers that it reads have, and what runs it under a schedule.
+
+        Raises:
+            CouldNotRun, ShowsNothing: it cannot be set up, with the reason.
+        """
+        scenario, setup = self._scenario(), self._set_up()
+        with self._trial(setup, Latest()) as trial:
+            return trial.bytes, lambda schedule: self._attempt(setup, schedule, scenario)
+
     def real_rig(self) -> tuple[Rig, Reader]:
         """Build the rig that was set up, outside of any machine: on the GPU, of the classes that are imported now."""
         assert self.setup is not None

@@ -84,6 +84,11 @@ class Trial:
         """Return the names of the buffers that the accessor reads."""
         return tuple(self._buffers[key][0] for key in self._touched)
 
+    @property
+    def bytes(self) -> int:
+        """Return how many bytes these buffers have."""
+        return sum(self._buffers[key][1].untyped_storage().nbytes() for key in self._touched)
+
     # ---------------------------------------------------------------- what scenarios are made of
 
     def start(self) -> int:

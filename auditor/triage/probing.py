@@ -229,10 +229,25 @@ def _class_of(function: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the audit claims, against what the probe saw. ``disagreements``: (claim, label, id of the experiment)."""
+    """What the audit claims, against what the probe saw. ``disagreements``: (claim, label, id of the experiment);
+    ``reasons``: of what was not judged, with how many experiments there are of each."""
 
     counts: Mapping[tuple[str, str], int]
     disagreements: tuple[tuple[str, str, str], ...]
+    reasons: tuple[tuple[str, int], ...] = ()
+
+    def lines(self) -> tuple[str, ...]:
+        """Return a table for people: claims by verdicts, the share that was judged, reasons for the others."""
+        claims = sorted({claim for claim, _ in self.counts})
+        total = sum(self.counts.values())
+        judged = sum(count for (_, verdict), count in self.counts.items() if verdict in _JUDGED)
+        head = f"{'':<9}" + "".join(f"{verdict:>17}" for verdict in _BEGINS)
+        rows = [
+            f"{claim:<9}" + "".join(f"{self.counts.get((claim, verdict), 0):>17}" for verdict in _BEGINS)
+            for claim in claims
+        ]
+        share = f"{judged} of {total} experiments were built and judged: {100 * judged // max(total, 1)} %"
+        return head, *rows, share, *(f"{count:>5}  {reason}" for reason, count in self.reasons)
 
 
 def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agreement]:
@@ -265,13 +280,17 @@ def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agre
 
 def _agreement(records: Iterable[Plain]) -> Agreement:
     counts: Counter[tuple[str, str]] = Counter()
+    reasons: Counter[str] = Counter()
     disagreements = []
     for record in records:
         claim, verdict = record["experiment"]["claim"], record["verdict"]
         counts[claim, verdict] += 1
+        if verdict not in _JUDGED:
+            reasons[record["label"]] += 1
         if (claim, verdict) in (("gated", "confirmed"), ("ungated", "ordered")):
             disagreements.append((claim, record["label"], record["experiment"]["id"]))
-    return Agreement(dict(sorted(counts.items())), tuple(disagreements))
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    return Agreement(dict(sorted(counts.items())), tuple(disagreements), tuple(ordered))
 
 
 def _require(document: Plain, schema: str, remedy: str) -> None:
@@ -301,3 +320,5 @@ _BEGINS = {
     "could-not-run": "could not run: ",
     "inconclusive": "inconclusive: ",
 }
+
+_JUDGED = frozenset({"confirmed", "ordered"})

@@ -88,6 +88,17 @@ VALUES: Mapping[str, Any] = {
     "rank_in_group": 0,
     "max_prefix_tokens": 2 * PAGE,
     "chunk_tokens": PAGE,
+    "layer_shard_rank": 0,
+    "layer_shard_size": 2,
+    "qsa_index_kv_heads": 1,
+    "qsa_index_head_dim": 128,
+    "qsa_compress_ratio": 4,
+    "qsa_token_topk": 64,
+    "num_request_slots": 4,
+    "idx_head_dim": 16,
+    "dense_layer_ids": [0, 1],
+    "sparse_layer_ids": [2, 3],
+    "disable_value_sparse_layer_ids": [2, 3],
 }
 """Arguments of constructors and of functions that make pools."""
 
@@ -104,14 +115,7 @@ _V4 = {
     "size": 512,
     "swa_size": 512,
 }
-_SPARSE = {
-    "idx_head_dim": 16,
-    "dense_layer_ids": [0, 1],
-    "sparse_layer_ids": [2, 3],
-    "disable_value_sparse_layer_ids": [2, 3],
-    "start_layer": 0,
-    "end_layer": LAYERS,
-}
+_STAGE = {"start_layer": 0, "end_layer": LAYERS}
 _WINDOWED = {"page_size": PAGE, "device": "cuda", "enable_memory_saver": False, "kv_lora_rank": 16}
 _POOLS = "sglang.srt.mem_cache.memory_pool"
 _FP4 = "sglang.srt.layers.quantization.fp4_kv_cache_quant_method"
@@ -123,10 +127,10 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "V4": _V4,
     "V4, large pages": {**_V4, "page_size": 2048, "size": 4096, "swa_size": 4096, "swa_page_size": 2048},
     "V4, FP4 index": {**_V4, "use_fp4_indexer": True},
-    "sparse": _SPARSE,
-    "sparse, values": {**_SPARSE, "disable_value_sparse_layer_ids": []},
+    "one stage": _STAGE,
+    "sparse, values": {**_STAGE, "disable_value_sparse_layer_ids": []},
     "sparse, NVFP4": {
-        **_SPARSE,
+        **_STAGE,
         "dense_layer_ids": [],
         "sparse_layer_ids": [0, 1, 2, 3],
         "disable_value_sparse_layer_ids": [0, 1, 2, 3],
@@ -134,14 +138,6 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
         "head_dim": 128,
         "idx_head_dim": 128,
     },
-    "QSA": {
-        "qsa_index_kv_heads": 1,
-        "qsa_index_head_dim": 128,
-        "qsa_compress_ratio": 4,
-        "qsa_token_topk": 64,
-        "num_request_slots": 4,
-    },
-    "layers in shards": {"layer_shard_rank": 0, "layer_shard_size": 2},
     "MXFP8": {
         "head_dim": 32,
         "v_head_dim": 32,
@@ -194,4 +190,8 @@ def read_with(layer: int) -> Mapping[str, Any]:
         "prepare_workspace": True,
         "use_ragged": True,
         "from_indexer": True,
+        "cache_k": torch.zeros(len(rows), 2, 16, dtype=torch.bfloat16),
+        "cache_v": torch.zeros(len(rows), 2, 16, dtype=torch.bfloat16),
+        "cache_idx_k": torch.zeros(len(rows), 1, 16, dtype=torch.bfloat16),
+        "cache_idx_v": torch.zeros(len(rows), 1, 16, dtype=torch.bfloat16),
     }

@@ -81,7 +81,7 @@ def test_what_nothing_tells_is_refused_or_made_up():
 
     def asks(one: Abstract, other: inspect.Signature, number: int, plain): ...
 
-    with pytest.raises(UnknownArgument, match="'one' of .*asks"):
+    with pytest.raises(UnknownArgument, match=r"'one' of .*asks"):
         Arguments({}, HERE).of(asks)
     made_up = Arguments({"number": 1}, HERE, lambda owner, parameter: parameter.name).of(asks)
     assert made_up == {"one": "one", "other": "other", "number": 1, "plain": "plain"}
