@@ -74,6 +74,8 @@ class Arguments:
         scope: dict[str, Any] = {}
         for base in class_.__mro__:
             if "__init__" not in vars(base):
+                if "__signature__" in vars(base):  # a structure
+                    return {**vars(base)["__signature__"].parameters, **parameters}, scope
                 continue
             init = vars(base)["__init__"]
             own = inspect.signature(init).parameters

@@ -116,9 +116,10 @@ class Trial:
         held = self.machine.memory.holds  # what a kernel would have filled that cannot run here holds nothing
         handed_out = [one for one in handed_out if self._key(one) in filled or not (by_kernels or held(one))]
         if not handed_out and not by_kernels:
-            behind = [self._buffers[key][1] for key in self._buffers if key in self._written]
-            handed_out = behind or [one for one in looked if self._key(one) in self._buffers]
-            self.looks_only = bool(handed_out) and not behind
+            if behind := self._left_behind(begin):
+                return behind
+            handed_out = [one for one in looked if self._key(one) in self._buffers]
+            self.looks_only = bool(handed_out)
         with device.stream(read_on):
             return by_kernels + [
                 self.machine.read(tensor, f"consumer of {self.reader.method}") for tensor in handed_out
@@ -179,6 +180,21 @@ class Trial:
     def _written_since(self, begin: int) -> set[int]:
         operations = self.machine.device.operations[begin:]
         return {access.key for operation in operations for access in operation.accesses if access.write}
+
+    def _left_behind(self, begin: int) -> Seen:
+        """Read the buffers that were written since, each on the stream that wrote it last."""
+        device = self.machine.device
+        writers = {
+            access.key: device.stream_of(operation)
+            for operation in device.operations[begin:]
+            for access in operation.accesses
+            if access.write and access.key in self._buffers
+        }
+        seen = []
+        for key, stream in writers.items():
+            with device.stream(stream):
+                seen.append(self.machine.read(self._buffers[key][1], f"what {self.reader.method} leaves behind"))
+        return seen
 
     def _opaque_kernel(self, name: str, given: Any, filled: set[int], seen: Seen) -> None:
         buffers = [one for _, one in tensors(given, package="") if self._key(one) in filled]

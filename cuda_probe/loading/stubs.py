@@ -119,35 +119,31 @@ class _StubBaseType(type):
 
 class StubBase(metaclass=_StubBaseType):
     """What a class inherits that names a stub as its base. One with annotated fields takes them as arguments: it is
-    a structure."""
+    a structure, and has its ``__signature__``."""
 
-    def __init__(self, *args: Any, **kwargs: Any): ...
+    def __init__(self, *args: Any, **kwargs: Any):
+        signature = vars(type(self)).get("__signature__")
+        if signature is not None:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                object.__setattr__(self, name, value)
 
     def __init_subclass__(cls, **kwargs: Any):
         fields = [name for name in vars(cls).get("__annotations__", {}) if not name.startswith("_")]
-        if fields and "__init__" not in vars(cls):
-            cls.__init__ = _taking(cls, fields)  # type: ignore[method-assign]
+        if fields:
+            cls.__signature__ = _structure(cls, fields)  # type: ignore[attr-defined]
 
 
-def _taking(cls: type, fields: Sequence[str]) -> Callable[..., None]:
-    """Return a constructor that sets fields; what the class says of one is its default."""
+def _structure(cls: type, fields: Sequence[str]) -> inspect.Signature:
+    """Return what a structure takes: its fields; what the class says of one is its default."""
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     said = [vars(cls).get(name, empty) for name in fields]
     parameters = [
         inspect.Parameter(name, kind, default=default, annotation=cls.__annotations__[name])
         for name, default in zip(fields, said, strict=True)
     ]
-    parameters.sort(key=lambda one: one.default is not empty)
-    signature = inspect.Signature([inspect.Parameter("self", kind), *parameters])
-
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        bound = signature.bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        for name in fields:
-            object.__setattr__(self, name, bound.arguments[name])
-
-    __init__.__signature__ = signature  # type: ignore[attr-defined]
-    return __init__
+    return inspect.Signature(sorted(parameters, key=lambda one: one.default is not empty))
 
 
 class StubModule(types.ModuleType):

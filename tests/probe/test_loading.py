@@ -14,6 +14,7 @@ TREE = {
         from eng.config import Config
         from eng.broken import thing
         from nowhere_installed import jit, Base, LIMIT, decorate
+        import dataclasses
         import json
 
         @jit
@@ -23,6 +24,11 @@ TREE = {
             size: int
             page: int = 2
             _hidden: int = 0
+
+        @dataclasses.dataclass
+        class Data(Base):
+            size: int
+            pages: list = dataclasses.field(default_factory=list)
 
         @decorate
         class Pool(Base):
@@ -115,3 +121,4 @@ def test_a_structure_whose_base_is_not_there_takes_its_fields(importer):
         assert vars(spec(page=8, size=1)) == {"size": 1, "page": 8}
         with pytest.raises(TypeError, match="missing a required argument: 'size'"):
             spec()
+        assert vars(importlib.import_module("eng.pool").Data(3)) == {"size": 3, "pages": []}
