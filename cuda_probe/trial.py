@@ -57,6 +57,7 @@ class Trial:
             machine.memory.mark(tensor, name)
             self._buffers[self._key(tensor)] = (name, tensor)
 
+        machine.device.synchronize()  # what was launched to build the rig is over
         self._poison()
         begin = len(machine.device.operations)
         poisoned = self.observe()
