@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers learned mutants bench long probe fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers learned mutants bench long probe agreement fixes clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench: $(VENV)/.runs  ## CPU, wall time and peak memory of audits, cold and warm
 
 probe: $(VENV)/.probe  ## audit fixtures/engine, run every claim of the report on a simulated GPU; report and evidence in out/
 	@BIN=$(BIN) sh tests/run_probe.sh
+
+agreement: $(VENV)/.probe  ## audit RELEASE, run every claim of its report on a simulated GPU; where both disagree (minutes)
+	@BIN=$(BIN) RELEASE=$(RELEASE) sh tests/run_agreement.sh
 
 fixes: $(VENV)/.probe  ## a table of public bugs in SGLang before and after their fix, run on a simulated GPU
 	@$(BIN)/python -m tests.probed_releases

@@ -57,6 +57,15 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here as well")
     sweep.set_defaults(run=_sweep)
 
+    window = verbs.add_parser(
+        "sweep-window", help="how often a read is stale, against delay and size of the load (table, SVG)"
+    )
+    window.add_argument("plan", type=Path, help="probe-plan-v1, from `bufgate probe plan`")
+    window.add_argument("id", help="the id of the experiment")
+    _tree_options(window)
+    window.add_argument("-o", "--output", type=Path, metavar="FILE", help="draw it here (SVG) as well")
+    window.set_defaults(run=_sweep_window)
+
     watch = verbs.add_parser("watch", help="judge the accessors of a plan in a server, call by call")
     watch.add_argument("--plan", type=Path, required=True, help="probe-plan-v1, from `bufgate probe plan`")
     watch.add_argument("--out", type=Path, required=True, metavar="FILE", help="append records (JSON lines) here")
@@ -81,14 +90,33 @@ def _tree_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    plan = load_plan(options.plan)
+    plan = _chosen(options.plan, options.only)
     _require_execute(options)
-    unknown = set(options.only) - {experiment.id for experiment in plan.experiments}
+    return _finish(_executed(plan, options.tree, None, gpu=options.gpu), options.output)
+
+
+def _chosen(file: Path, ids: Sequence[str]) -> Plan:
+    """Return the experiments of a plan that have these ids; all if none is given."""
+    plan = load_plan(file)
+    unknown = set(ids) - {experiment.id for experiment in plan.experiments}
     if unknown:
-        raise PlanError(f"{options.plan} has no experiment {min(unknown)!r}")
-    chosen = tuple(one for one in plan.experiments if not options.only or one.id in options.only)
-    chosen_plan = Plan(plan.engine, plan.version, chosen)
-    return _finish(_executed(chosen_plan, options.tree, None, gpu=options.gpu), options.output)
+        raise PlanError(f"{file} has no experiment {min(unknown)!r}")
+    chosen = tuple(one for one in plan.experiments if not ids or one.id in ids)
+    return Plan(plan.engine, plan.version, chosen)
+
+
+def _sweep_window(options: argparse.Namespace) -> int:
+    plan = _chosen(options.plan, [options.id])
+    _require_execute(options)
+    from cuda_probe.running import window_of
+    from cuda_probe.window import picture, table
+
+    cells = window_of(plan, options.tree)
+    if options.output is not None:
+        one = plan.experiments[0]
+        _replace(options.output, picture(f"{one.class_}.{one.method}, {one.scenario}", cells))
+    _write(table(cells), None)
+    return ORDERED
 
 
 def _sweep(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,9 +25,10 @@ from cuda_probe.evidence import (
     Tally,
     Timeline,
 )
+from cuda_probe.makers import maker_at
 from cuda_probe.objects import allocations, instances
 from cuda_probe.plan import Experiment
-from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing
+from cuda_probe.recipe import Build, NotApplicable, Reader, Recipe, Rig, ShowsNothing, Wanted
 from cuda_probe.scenarios import NEGATIVE, POSITIVE, SCENARIOS, Scenario
 from cuda_probe.sim import Earliest, Latest, Operation, Race, Random, Schedule, Starve, schedule_named
 from cuda_probe.trial import Outcome, Trial
@@ -36,9 +37,16 @@ SCHEDULES = ("latest", "earliest", *(Random(seed).name for seed in range(18)))
 MOST_WITNESSES = 4
 MOST_OPERATIONS = 200
 
+LOOKS_ONLY = "the accessor reads no byte, it asks for shapes; what was tested is a read behind it"
 
-Measured = dict[tuple[object, ...], Observation]
-"""What was measured already, by all that it depends on: claims about several objects of one class come to the same."""
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known already, by all that it depends on: claims about several objects or methods of one class come to
+    the same. ``measured``: observations; ``inspected``: rigs, and why one cannot be built or holds no such object."""
+
+    measured: dict[tuple[object, ...], Observation] = field(default_factory=dict)
+    inspected: dict[tuple[object, ...], Candidate | CouldNotRun] = field(default_factory=dict)
 
 
 class CouldNotRun(Exception):
@@ -51,14 +59,13 @@ class NotHere(CouldNotRun):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A way to build a rig, and the object in it. ``exact``: it is made at the place that the claim names."""
+    """A way to build a rig, and the object in it."""
 
     name: str
     build: Build
     path: str
     layers: int
     fidelity: Fidelity
-    exact: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +83,10 @@ class Setup:
 class SimExperiment:
     """An experiment of a plan on the classes of an imported tree."""
 
-    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, measured: Measured | None = None):
+    def __init__(self, experiment: Experiment, recipe: Recipe, root: Path, known: Known | None = None):
         self.experiment, self.recipe, self.root = experiment, recipe, root
         self.setup: Setup | None = None
-        self._measured: Measured = {} if measured is None else measured
+        self._known = known or Known()
 
     def run(self, schedules: Sequence[str] = SCHEDULES) -> tuple[Observation, Fidelity | None]:
         """Return what was measured, and what was real."""
@@ -88,9 +95,9 @@ class SimExperiment:
             scenario = self._scenario()
             setup = self.setup = self._set_up()
             key = (setup.name, setup.path, setup.layer, self.experiment.method, self.experiment.scenario, *schedules)
-            if key not in self._measured:
-                self._measured[key] = self._observation(setup, scenario, schedules, nothing)
-            return self._measured[key], setup.fidelity
+            if key not in self._known.measured:
+                self._known.measured[key] = self._observation(setup, scenario, schedules, nothing)
+            return self._known.measured[key], setup.fidelity
         except CouldNotRun as reason:
             return replace(nothing, failure=str(reason)), None
         except ShowsNothing as reason:
@@ -107,6 +114,8 @@ class SimExperiment:
     ) -> Observation:
         outcomes = [self._attempt(setup, schedule_named(name), scenario) for name in schedules]
         first = outcomes[0]
+        if first.looks_only and first.races:
+            raise ShowsNothing(f"{self.experiment.method} asks for shapes only; a read behind it would not be ordered")
         both: tuple[Callable[[], Schedule], ...] = (Latest, Earliest)
         controls = Controls(
             positive=_tally([self._attempt(setup, make(), POSITIVE) for make in both]),
@@ -122,7 +131,7 @@ class SimExperiment:
             buffers=setup.buffers,
             schedules=tuple(schedules),
             timeline=self._timeline(first.operations[:MOST_OPERATIONS]),
-            notes=first.notes,
+            notes=(*first.notes, *([LOOKS_ONLY] if first.looks_only else [])),
         )
 
     # ---------------------------------------------------------------- setting up
@@ -131,13 +140,11 @@ class SimExperiment:
         """Find the rig and the last layer at which the accessor reads what the loader writes."""
         unbuilt: list[Exception] = []
         untold: list[Exception] = []
-        candidates = []
-        for name, build in self.recipe.builds(self._class()):
-            try:
-                candidates.append(self._inspect(name, build))
-            except CouldNotRun as reason:
-                unbuilt.append(reason)
-        for candidate in sorted(candidates, key=lambda one: not one.exact):
+        for name, build in self.recipe.builds(self._wanted()):
+            candidate = self._inspected(name, build)
+            if isinstance(candidate, CouldNotRun):
+                unbuilt.append(candidate)
+                continue
             for layer in reversed(range(candidate.layers)):
                 setup = Setup(candidate.name, candidate.build, candidate.path, layer, candidate.fidelity, ())
                 try:
@@ -146,6 +153,10 @@ class SimExperiment:
                 except (CouldNotRun, ShowsNothing) as reason:
                     untold.append(reason)
         raise _most_telling([*untold, *unbuilt], f"the recipe builds no {self.experiment.class_}")
+
+    def _wanted(self) -> Wanted:
+        makers = (maker_at(place, self.root) for place in self.experiment.objects)
+        return Wanted(self._class(), tuple(dict.fromkeys(maker for maker in makers if maker is not None)))
 
     def _class(self) -> type:
         module, name = self.experiment.module, self.experiment.class_
@@ -156,6 +167,15 @@ class SimExperiment:
         if not isinstance(class_, type):
             raise CouldNotRun(f"{module} has no class {name}: it is a stub or was renamed")
         return class_
+
+    def _inspected(self, name: str, build: Build) -> Candidate | CouldNotRun:
+        key = (name, self._class(), self.experiment.objects)
+        if key not in self._known.inspected:
+            try:
+                self._known.inspected[key] = self._inspect(name, build)
+            except CouldNotRun as reason:
+                self._known.inspected[key] = reason
+        return self._known.inspected[key]
 
     def _inspect(self, name: str, build: Build) -> Candidate:
         """Build once and look for the object that the claim is about: made where it says, or by the recipe."""
@@ -168,8 +188,7 @@ class SimExperiment:
             for path, one in found:
                 place = places[id(one)].within(self.root) if id(one) in places else None
                 if place is None or not self.experiment.objects or place in self.experiment.objects:
-                    exact = place in self.experiment.objects
-                    return Candidate(name, build, path, rig.layers, rig.fidelity, exact)
+                    return Candidate(name, build, path, rig.layers, rig.fidelity)
             raise NotHere(f"no {self.experiment.class_} is made at {', '.join(self.experiment.objects)}")
 
     @contextmanager
@@ -181,10 +200,20 @@ class SimExperiment:
             failing = f"{reader.method} of layer {setup.layer} fails"
             yield _guarded(lambda: Trial(machine, rig, reader, setup.layer), failing)
 
+    def attempts(self) -> tuple[int, Callable[[Schedule], Outcome]]:
+        """Set it up; return how many bytes the buffers that it reads have, and what runs it under a schedule.
+
+        Raises:
+            CouldNotRun, ShowsNothing: it cannot be set up, with the reason.
+        """
+        scenario, setup = self._scenario(), self._set_up()
+        with self._trial(setup, Latest()) as trial:
+            return trial.bytes, lambda schedule: self._attempt(setup, schedule, scenario)
+
     def real_rig(self) -> tuple[Rig, Reader]:
         """Build the rig that was set up, outside of any machine: on the GPU, of the classes that are imported now."""
         assert self.setup is not None
-        build = dict(self.recipe.builds(self._class()))[self.setup.name]
+        build = dict(self.recipe.builds(self._wanted()))[self.setup.name]
         rig: Rig = _guarded(lambda: build(None), "cannot build")
         return rig, self._reader(rig, self.setup.path)
 

@@ -1,9 +1,8 @@
-"""Objects of an engine: their tensors, the objects inside them, where they were allocated, what their methods want."""
+"""Objects of an engine: their tensors, the objects inside them, where they are made."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,10 +26,6 @@ class Place:
     def within(self, root: Path) -> str | None:
         """Return ``path:line`` from the root, as reports have it; None outside of it."""
         return f"{self.file.relative_to(root).as_posix()}:{self.line}" if self.file.is_relative_to(root) else None
-
-
-class UnknownArgument(LookupError):
-    """Indicates a parameter for which the recipe has no value."""
 
 
 def walk(value: Any, package: str, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -83,50 +78,3 @@ def allocations(class_: type) -> Iterator[dict[int, Place]]:
 
     with patch.object(class_, "__init__", noting):
         yield places
-
-
-def arguments(
-    function: Callable[..., Any], values: Mapping[str, Any], given: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """Choose arguments by the names of parameters: those without a default from ``values``, and all of ``given``.
-
-    Raises:
-        UnknownArgument: a parameter has neither a default nor a value.
-    """
-    return _chosen(function.__qualname__, inspect.signature(function).parameters, values, given or {})
-
-
-def construct(class_: type, values: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-    """Build an object with arguments chosen by name; one that takes ``*args, **kwargs`` takes what the next one up
-    does.
-
-    Raises:
-        UnknownArgument: a parameter has neither a default nor a value.
-    """
-    parameters: dict[str, inspect.Parameter] = {}
-    for base in class_.__mro__:
-        if "__init__" not in vars(base):
-            continue
-        own = inspect.signature(vars(base)["__init__"]).parameters
-        parameters = {**own, **parameters}
-        kinds = {parameter.kind for name, parameter in own.items() if name != "self"}
-        variable = {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
-        if not (variable <= kinds or kinds == {inspect.Parameter.VAR_KEYWORD}):  # they may be for somebody else
-            break
-    return class_(**_chosen(class_.__qualname__, parameters, values, given))
-
-
-def _chosen(
-    name_of: str, parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any], given: Mapping[str, Any]
-) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
-    for name, parameter in parameters.items():
-        if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if name in given:
-            chosen[name] = given[name]
-        elif parameter.default is parameter.empty:
-            if name not in values:
-                raise UnknownArgument(f"no value for the parameter {name!r} of {name_of}")
-            chosen[name] = values[name]
-    return chosen

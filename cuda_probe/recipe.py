@@ -4,7 +4,7 @@ armed."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -12,10 +12,11 @@ from typing import Any, Protocol
 
 import torch
 
+from cuda_probe.arguments import Arguments
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
-from cuda_probe.objects import arguments
+from cuda_probe.makers import Maker
 
 
 @dataclass(slots=True)
@@ -68,9 +69,41 @@ class Reader:
         return not parameters.isdisjoint(inspect.signature(getattr(self.target, self.method)).parameters)
 
     def call(self, layer: int) -> Any:
-        """Call the method."""
-        function = getattr(self.target, self.method)
-        return function(**arguments(function, self.values(layer)))
+        """Call the method; one that passes on what it is given is given what a method of its name takes further in."""
+        arguments = Arguments(self.values(layer), self.package)
+        chosen: dict[str, Any] = {}
+        for function in self._passed_through():
+            chosen = {**arguments.of(function), **chosen}
+        return getattr(self.target, self.method)(**chosen)
+
+    def _passed_through(self) -> list[Callable[..., Any]]:
+        found = [getattr(self.target, self.method)]
+        inner = (getattr(one, self.method, None) for one in vars(self.target).values())
+        if _passes_on(found[0]):
+            found += [method for method in inner if inspect.ismethod(method)][:1]
+        return found
+
+
+def _passes_on(function: Callable[..., Any]) -> bool:
+    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
+    return {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL} <= kinds
+
+
+def accessors(class_: type, layered: frozenset[str]) -> list[str]:
+    """Return the methods of a class that are told a layer by one of these parameters and get something."""
+    return [
+        name
+        for name, method in inspect.getmembers(class_, inspect.isfunction)
+        if name.startswith("get_") and not layered.isdisjoint(inspect.signature(method).parameters)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a rig is to hold: an object of a class; ``makers``: the code that makes it (none: any)."""
+
+    class_: type
+    makers: tuple[Maker, ...] = ()
 
 
 class NotApplicable(Exception):
@@ -80,6 +113,9 @@ class NotApplicable(Exception):
 class ShowsNothing(Exception):
     """Indicates an experiment that cannot tell right from wrong, with the reason."""
 
+
+ARMED_BY = "register_layer_transfer_counter"
+"""A class that can be given the counter of a loader is a pool."""
 
 Build = Callable[[Machine | None], Rig]
 """On a machine, or on the GPU (None)."""
@@ -97,14 +133,15 @@ class Recipe(Protocol):
     layered: frozenset[str]
     """The parameters by which an accessor is told its layer."""
 
-    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
-        """Return what imports the engine from a tree; ``gpu``: to run on one, with its real kernels."""
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+        """Return what imports the engine from a tree, these modules in any case; ``gpu``: to run on one, with its
+        real kernels."""
 
     def prepare(self) -> None:
         """Set what modules of the engine take from one another, before any other is imported."""
 
-    def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
-        """Return ways to build a rig that may hold an object of the class, each with a name of its own."""
+    def builds(self, wanted: Wanted) -> Iterator[tuple[str, Build]]:
+        """Return ways to build a rig that may hold the object, each with a name of its own, the likeliest first."""
 
     def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
         """Return arguments of readers by the names of parameters."""

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuda_probe.evidence import Backend, Fidelity, Observation
-from cuda_probe.plan import Experiment, Plan
+from cuda_probe.plan import Experiment, Plan, PlanError
 from cuda_probe.recipes import recipe_for
 from cuda_probe.records import Record, Target
 
 if TYPE_CHECKING:
     from cuda_probe.experiment import SimExperiment
     from cuda_probe.recipe import Recipe
+    from cuda_probe.window import Cell
 
 
 def run_plan(
@@ -44,6 +45,34 @@ def run_plan(
         tell(f"{record.to_json()['label']:<24} {_title(record)}")
         records.append(record)
     return records
+
+
+def window_of(plan: Plan, tree: Path) -> list[Cell]:
+    """Return how often the first experiment of a plan reads stale bytes, by delay and size of the load. This executes
+    the code of the tree.
+
+    Raises:
+        PlanError: the experiment cannot be run, with the reason.
+    """
+    from cuda_probe.dispatch import Machine, running
+    from cuda_probe.experiment import CouldNotRun, SimExperiment
+    from cuda_probe.loading import imported_tree
+    from cuda_probe.recipe import ShowsNothing
+    from cuda_probe.window import swept
+
+    experiment, tree = plan.experiments[0], tree.resolve()
+    package = experiment.module.partition(".")[0]
+    reason = _missing(package, tree)
+    recipe = recipe_for(package)
+    if reason is not None or recipe is None:
+        raise PlanError(f"{experiment.id}: {reason}")
+    with imported_tree(recipe.importer(tree, [experiment.module])):
+        with running(Machine(), available=recipe.available):
+            _import(recipe, [experiment])
+        try:
+            return swept(*SimExperiment(experiment, recipe, tree).attempts())
+        except (CouldNotRun, ShowsNothing) as why:
+            raise PlanError(f"{experiment.id}: {why}") from why
 
 
 def _records(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool) -> Iterator[Record]:
@@ -77,13 +106,13 @@ def _run(
     gpu: bool,
 ) -> Iterator[Record]:
     from cuda_probe.dispatch import Machine, running
-    from cuda_probe.experiment import SCHEDULES, Measured, SimExperiment
+    from cuda_probe.experiment import SCHEDULES, Known, SimExperiment
     from cuda_probe.loading import imported_tree
 
     recipe = recipe_for(package)
     assert recipe is not None
-    measured: Measured = {}
-    sims = [SimExperiment(experiment, recipe, tree, measured) for experiment in experiments]
+    known = Known()
+    sims = [SimExperiment(experiment, recipe, tree, known) for experiment in experiments]
 
     def record(
         experiment: Experiment, observation: Observation, fidelity: Fidelity | None, stubs: Iterable[str]
@@ -92,13 +121,14 @@ def _run(
         real = None if fidelity is None else replace(fidelity, stubs=tuple(sorted(stubs)))
         return Record(experiment.to_json(), target, observation, real)
 
-    with imported_tree(recipe.importer(tree)) as importer:
+    modules = dict.fromkeys(experiment.module for experiment in experiments)
+    with imported_tree(recipe.importer(tree, modules)) as importer:
         with running(Machine(), available=recipe.available):
             _import(recipe, experiments)
         for sim in sims:
             yield record(sim.experiment, *sim.run(schedules or SCHEDULES), importer.stubbed)
     if gpu:
-        with imported_tree(recipe.importer(tree, gpu=True)) as importer:
+        with imported_tree(recipe.importer(tree, modules, gpu=True)) as importer:
             _import(recipe, experiments)
             for sim in sims:
                 yield record(sim.experiment, *_on_gpu(sim), importer.stubbed)

@@ -11,11 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cuda_probe.plan import Experiment, Plan, PlanError
-from cuda_probe.recipe import Recipe
+from cuda_probe.recipe import ARMED_BY, Recipe, accessors
 from cuda_probe.recipes import recipe_for
-
-ARMED_BY = "register_layer_transfer_counter"
-"""A class that can be given the counter of a loader is a pool."""
 
 
 def sweep_plan(package: str, tree: Path) -> Plan:
@@ -43,7 +40,7 @@ def _experiments(recipe: Recipe, tree: Path) -> Iterator[Experiment]:
     for file in sorted({file for pattern in recipe.pools for file in tree.glob(pattern)}):
         module = ".".join(file.relative_to(tree).with_suffix("").parts)
         for class_ in _classes(module):
-            for method in _accessors(class_, recipe.layered):
+            for method in accessors(class_, recipe.layered):
                 name = f"{class_.__name__}.{method}"
                 yield Experiment(name, "gated", None, (), module, class_.__name__, method, (), None, "base")
 
@@ -57,15 +54,6 @@ def _classes(module: str) -> list[type]:
         one for one in names if isinstance(one, type) and one.__module__ == module and not inspect.isabstract(one)
     ]
     return [one for one in classes if hasattr(one, ARMED_BY)]
-
-
-def _accessors(class_: type, layered: frozenset[str]) -> list[str]:
-    methods = inspect.getmembers(class_, inspect.isfunction)
-    return [
-        name
-        for name, method in methods
-        if name.startswith("get_") and not layered.isdisjoint(inspect.signature(method).parameters)
-    ]
 
 
 def table(records: Sequence[Mapping[str, Any]]) -> str:

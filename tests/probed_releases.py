@@ -1,4 +1,4 @@
-"""A table: public bugs and their fixes in SGLang, run on the simulated device. ``python -m tests.probed_releases``.
+"""A table: public bugs and their fixes, run on the simulated device. ``python -m tests.probed_releases``.
 
 Releases are fetched from PyPI once, unpacked and partly executed: their pools and counters are real, see ``fidelity``
 in the evidence.
@@ -18,6 +18,9 @@ from cuda_probe.running import run_plan
 POOLS, V4 = "sglang.srt.mem_cache.memory_pool", "sglang.srt.mem_cache.deepseek_v4_memory_pool"
 
 
+OFFLOAD = "vllm.v1.simple_kv_offload.worker"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """An accessor in some releases, and the label that each release earns."""
@@ -27,6 +30,7 @@ class Case:
     method: str
     releases: tuple[str, ...]
     expected: str
+    package: str = "sglang"
 
     def in_(self, release: str) -> Experiment:
         """Return its experiment in one release."""
@@ -48,14 +52,17 @@ CASES = (
     Case(POOLS, "NSATokenToKVPool", "get_key_buffer", ("0.5.10", "0.5.11"), ORDERED),
     Case(POOLS, "NSATokenToKVPool", "get_index_k_with_scale_buffer", ("0.5.10", "0.5.11"), ORDERED),
     Case(POOLS, "HybridLinearKVPool", "get_key_buffer", ("0.5.10", "0.5.21", "0.5.22"), ORDERED),
+    Case(OFFLOAD, "SimpleCPUOffloadWorker", "get_finished", ("0.23.0",), CONFIRMED, "vllm"),
+    Case(OFFLOAD, "SimpleCPUOffloadWorker", "get_finished", ("0.24.0",), ORDERED, "vllm"),
 )
 
 
 def probed(release: str, schedules: Sequence[str] | None = None) -> Iterator[tuple[Case, Record]]:
     """Run all cases of a release."""
     cases = [case for case in CASES if release in case.releases]
-    tree = fetch_release(f"sglang=={release}")
-    plan = Plan("sglang", release, tuple(case.in_(release) for case in cases))
+    package = cases[0].package
+    tree = fetch_release(f"{package}=={release}")
+    plan = Plan(package, release, tuple(case.in_(release) for case in cases))
     yield from zip(cases, run_plan(plan, tree, schedules=schedules), strict=True)
 
 

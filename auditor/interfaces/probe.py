@@ -78,8 +78,8 @@ def merge(report: Path, evidence: Path, output: Path | None) -> None:
     file = None if output is None else writable(output)
     merged, agreement = merge_evidence(_read(report), _read(evidence))
     deliver(_text(merged), file)
-    for (claim, verdict), count in agreement.counts.items():
-        _say(f"{claim:<8} {verdict:<15} {count}")
+    for line in agreement.lines():
+        _say(line)
     for claim, label, id_ in agreement.disagreements:
         _say(f"disagree: the audit says {claim}, the probe: {label} ({id_})")
 

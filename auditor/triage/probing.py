@@ -88,12 +88,10 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
     sites = {site["id"]: site for site in report["sites"]}
     for finding in report["findings"]:
         class_, method = finding["class"], finding["method"]
-        bindings = [
-            binding
-            for site in finding["sites"]
-            for binding in sites.get(site, {"bindings": ()})["bindings"]
-            if binding["check"] == finding["check"]
+        all_bindings = [
+            binding for site in finding["sites"] for binding in sites.get(site, {"bindings": ()})["bindings"]
         ]
+        bindings = [binding for binding in all_bindings if binding["check"] == finding["check"]]
         why = None
         if finding["status"] == "suppressed":
             why = "the finding is suppressed"
@@ -108,7 +106,9 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
         steps = (step["function"] for step in finding["witness"])
         first = next((_last(step) for step in steps if _class_of(step) == class_), method)  # where the path enters it
         entry = _Entry(class_, first, tuple(sorted(objects)))
-        yield _Claim("ungated", entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
+        unknown = bool(all_bindings) and all(binding["verdict"] == "unknown" for binding in all_bindings)
+        claim = "unknown" if unknown else "ungated"
+        yield _Claim(claim, entry, finding["fingerprint"], finding["buffer"] or None, sorted(finding["sites"]))
 
 
 def _gated(report: Plain, ways: _Ways, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
@@ -169,7 +169,7 @@ class _Ways:
     # entry(o, m) <- gate on o held at a call of o.m, m public
     # entry(o, n) <- entry(o, m), m private, o.n calls self.m
     # entry(o, m) <- gate on o held in the body of o.m
-    # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m
+    # entry(o, n) <- gate on o held in the body of c.m, o.n calls c.m, or c.l which calls self.m
     def entries(self, site: Plain, binding: Plain) -> list[_Entry]:
         owners = {gate["on"] for gate in binding["gates"]}
         inside = _class_of(site["function"])
@@ -183,11 +183,24 @@ class _Ways:
             return [_Entry(class_, way, objects) for class_ in direct for way in self.public(method, class_)]
         if _last(inside) in owners and inside in self._classes:
             return [_Entry(inside, _last(site["function"]), ())]
-        return [
-            _Entry(_class_of(caller["function"]), _last(caller["function"]), ())
-            for caller, bound in self._callers.get(site["function"], ())
-            if _last(_class_of(caller["function"])) in owners and set(bound["objects"]) & set(binding["objects"])
-        ]
+        return self._from_owners(site["function"], owners, set(binding["objects"]))
+
+    def _from_owners(self, function: str, owners: set[str], objects: set[str]) -> list[_Entry]:
+        """Return the methods of owners that lead to a function, called on one of these objects; on the way it may be
+        called by others of the same object."""
+        found: dict[_Entry, None] = {}
+        todo, seen = [function], {function}
+        while todo:
+            for caller, bound in self._callers.get(todo.pop(), ()):
+                name, class_ = caller["function"], _class_of(caller["function"])
+                if not set(bound["objects"]) & objects:
+                    continue
+                if _last(class_) in owners:
+                    found |= dict.fromkeys(_Entry(class_, way, ()) for way in self.public(_last(name), class_))
+                elif caller["receiver"] == "self" and name not in seen:
+                    seen.add(name)
+                    todo.append(name)
+        return list(found)
 
     def public(self, method: str, class_: str) -> list[str]:
         """Return the public methods by which a method is reached on the same object: itself, or those that call it
@@ -216,10 +229,25 @@ def _class_of(function: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the audit claims, against what the probe saw. ``disagreements``: (claim, label, id of the experiment)."""
+    """What the audit claims, against what the probe saw. ``disagreements``: (claim, label, id of the experiment);
+    ``reasons``: of what was not judged, with how many experiments there are of each."""
 
     counts: Mapping[tuple[str, str], int]
     disagreements: tuple[tuple[str, str, str], ...]
+    reasons: tuple[tuple[str, int], ...] = ()
+
+    def lines(self) -> tuple[str, ...]:
+        """Return a table for people: claims by verdicts, the share that was judged, reasons for the others."""
+        claims = sorted({claim for claim, _ in self.counts})
+        total = sum(self.counts.values())
+        judged = sum(count for (_, verdict), count in self.counts.items() if verdict in _JUDGED)
+        head = f"{'':<9}" + "".join(f"{verdict:>17}" for verdict in _BEGINS)
+        rows = [
+            f"{claim:<9}" + "".join(f"{self.counts.get((claim, verdict), 0):>17}" for verdict in _BEGINS)
+            for claim in claims
+        ]
+        share = f"{judged} of {total} experiments were built and judged: {100 * judged // max(total, 1)} %"
+        return head, *rows, share, *(f"{count:>5}  {reason}" for reason, count in self.reasons)
 
 
 def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agreement]:
@@ -252,13 +280,17 @@ def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agre
 
 def _agreement(records: Iterable[Plain]) -> Agreement:
     counts: Counter[tuple[str, str]] = Counter()
+    reasons: Counter[str] = Counter()
     disagreements = []
     for record in records:
         claim, verdict = record["experiment"]["claim"], record["verdict"]
         counts[claim, verdict] += 1
+        if verdict not in _JUDGED:
+            reasons[record["label"]] += 1
         if (claim, verdict) in (("gated", "confirmed"), ("ungated", "ordered")):
             disagreements.append((claim, record["label"], record["experiment"]["id"]))
-    return Agreement(dict(sorted(counts.items())), tuple(disagreements))
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
+    return Agreement(dict(sorted(counts.items())), tuple(disagreements), tuple(ordered))
 
 
 def _require(document: Plain, schema: str, remedy: str) -> None:
@@ -288,3 +320,5 @@ _BEGINS = {
     "could-not-run": "could not run: ",
     "inconclusive": "inconclusive: ",
 }
+
+_JUDGED = frozenset({"confirmed", "ordered"})

@@ -35,6 +35,8 @@ class SimulatedCuda(sim.Device):
             for module in (torch.cuda, torch.cpu):
                 for name, value in names.items():
                     stack.enter_context(patch.object(module, name, value, create=True))
+            stack.enter_context(patch.object(torch, "compile", _uncompiled))
+            stack.enter_context(patch.object(torch, "Event", names["Event"]))
             # It asks no mode; memory is never given out again here, so there is nothing to record.
             stack.enter_context(patch.object(torch.Tensor, "record_stream", lambda tensor, stream: None))
             yield
@@ -77,6 +79,11 @@ class Stream(sim.Stream):
         self.cuda_stream = self.agent.number
         self.device_index = 0
         self._entered: list[Any] = []
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """Return what CUDA does: the lowest priority and the highest. They change no order."""
+        return (0, -5)
 
     def __enter__(self) -> Stream:
         block = self.device.stream(self)
@@ -121,6 +128,11 @@ class CudaGraph(sim.Graph):
 
     def reset(self) -> None:
         """Do nothing: memory is kept."""
+
+
+def _uncompiled(function: Any = None, *_: object, **__: object) -> Any:
+    """Leave a function as it is written: compiled, it would launch kernels that are not here."""
+    return function if callable(function) else _uncompiled
 
 
 def _bound(base: type, device: Callable[[], SimulatedCuda]) -> type:

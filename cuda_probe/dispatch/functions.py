@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from cuda_probe.loading import Stub
+
 if TYPE_CHECKING:
     from cuda_probe.dispatch.machine import Machine
 
@@ -23,11 +25,13 @@ class CudaFunctions(TorchFunctionMode):
         self._machine, self._memory = machine, machine.memory
         self._special: dict[Any, Callable[..., Any]] = {
             torch.Tensor.device.__get__: self._device,
+            torch.Tensor.shape.__get__: self._shape,
             torch.Tensor.is_cuda.__get__: lambda func, tensor: self._memory.holds(tensor),
             torch.Tensor.to: self._to,
             torch.Tensor.cuda: lambda func, tensor, *_, non_blocking=False, **__: self._moved(
                 tensor, True, non_blocking
             ),
+            torch.Tensor.__setitem__: self._set,
             torch.Tensor.cpu: lambda func, tensor, **_: self._moved(tensor, False, False),
             torch.Tensor.tolist: self._waiting,
             torch.Tensor.numpy: self._waiting,
@@ -57,6 +61,19 @@ class CudaFunctions(TorchFunctionMode):
 
     def _device(self, func: Any, tensor: torch.Tensor) -> torch.device:
         return CUDA if self._memory.holds(tensor) else func(tensor)
+
+    def _shape(self, func: Any, tensor: torch.Tensor) -> torch.Size:
+        if self._memory.holds(tensor):
+            self._machine.looked_at(tensor)
+        size: torch.Size = func(tensor)
+        return size
+
+    def _set(self, func: Any, tensor: torch.Tensor, index: Any, value: Any) -> None:
+        """Store; of what a kernel hands out that cannot run here nobody knows the bytes."""
+        if isinstance(value, Stub):
+            self._machine.launch("store", lambda: None, [self._memory.access(tensor, write=True)])
+        else:
+            func(tensor, index, value)
 
     def _to(self, func: Any, tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         """Split ``to`` into what changes the type (PyTorch's own) and what changes the place (a copy)."""

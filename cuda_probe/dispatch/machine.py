@@ -19,6 +19,20 @@ class Machine:
     def __init__(self, schedule: Schedule | None = None):
         self.device = SimulatedCuda(schedule)
         self.memory = Memory()
+        self._looks: list[torch.Tensor] = []
+
+    @contextmanager
+    def looks(self) -> Iterator[list[torch.Tensor]]:
+        """Note the tensors of the device that are asked for their shape meanwhile: whoever asks has them in hand."""
+        self._looks = []
+        try:
+            yield self._looks
+        finally:
+            self._looks = []
+
+    def looked_at(self, tensor: torch.Tensor) -> None:
+        """Say that a tensor was asked for its shape."""
+        self._looks.append(tensor)
 
     def launch(self, name: str, run: Callable[[], object], accesses: Sequence[Access], *, kind: str = "kernel") -> None:
         """Launch work on the current stream; when it is done, ``torch`` is PyTorch's own."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -117,11 +118,32 @@ class _StubBaseType(type):
 
 
 class StubBase(metaclass=_StubBaseType):
-    """What a class inherits that names a stub as its base."""
+    """What a class inherits that names a stub as its base. One with annotated fields takes them as arguments: it is
+    a structure, and has its ``__signature__``."""
 
-    def __init__(self, *args: Any, **kwargs: Any): ...
+    def __init__(self, *args: Any, **kwargs: Any):
+        signature = vars(type(self)).get("__signature__")
+        if signature is not None:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                object.__setattr__(self, name, value)
 
-    def __init_subclass__(cls, **kwargs: Any): ...
+    def __init_subclass__(cls, **kwargs: Any):
+        fields = [name for name in vars(cls).get("__annotations__", {}) if not name.startswith("_")]
+        if fields:
+            cls.__signature__ = _structure(cls, fields)  # type: ignore[attr-defined]
+
+
+def _structure(cls: type, fields: Sequence[str]) -> inspect.Signature:
+    """Return what a structure takes: its fields; what the class says of one is its default."""
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    said = [vars(cls).get(name, empty) for name in fields]
+    parameters = [
+        inspect.Parameter(name, kind, default=default, annotation=cls.__annotations__[name])
+        for name, default in zip(fields, said, strict=True)
+    ]
+    return inspect.Signature(sorted(parameters, key=lambda one: one.default is not empty))
 
 
 class StubModule(types.ModuleType):

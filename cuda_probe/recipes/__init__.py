@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, str] = {
     "minikv": "cuda_probe.recipes.minikv:MiniKV",
     "sglang": "cuda_probe.recipes.sglang:SGLang",
+    "vllm": "cuda_probe.recipes.vllm:VLLM",
 }
 
 

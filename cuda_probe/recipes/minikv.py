@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -18,7 +18,7 @@ from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
 from cuda_probe.objects import tensors
-from cuda_probe.recipe import Build, Rig
+from cuda_probe.recipe import Build, Rig, Wanted
 
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     "pair": {},
@@ -41,14 +41,14 @@ class MiniKV:
     pools = ("minikv/*.py",)
     layered = frozenset({"layer", "layer_id"})
 
-    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
         """Execute every module."""
         return TreeImporter(tree, "minikv", ("minikv",))
 
     def prepare(self) -> None:
         """Do nothing."""
 
-    def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
+    def builds(self, wanted: Wanted) -> Iterator[tuple[str, Build]]:
         """Return every configuration there is."""
         for name, options in CONFIGURATIONS.items():
             yield name, partial(self._build, options)

@@ -6,26 +6,29 @@ Kernels that need Triton or sgl_kernel are opaque: they count as reads of the bu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import builtins
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import torch
 
+from cuda_probe.arguments import Arguments, refuse
 from cuda_probe.comparing import raw_bytes
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
 from cuda_probe.loading.stubs import StubModule
-from cuda_probe.objects import construct
-from cuda_probe.recipe import Build, NotApplicable, Rig
+from cuda_probe.makers import Maker, makers_of
+from cuda_probe.recipe import ARMED_BY, Build, NotApplicable, Rig, Wanted
 from cuda_probe.recipes.sglang_loader import make_controller
+from cuda_probe.recipes.sglang_values import CONFIGURATIONS, LAYERS, PAGE, SERVER, VALUES, Named, read_with
 
-LAYERS, PAGE, ROWS = 4, 64, 256
 LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
 
 FOCUS = (
@@ -46,111 +49,17 @@ FOCUS = (
     "sglang.srt.hardware_backend.npu.memory_pool_npu",
     "sglang.srt.hardware_backend.npu.dsv4.dsv4_memory_pool",
     "sglang.kernels.ops.kvcache",
+    "sglang.kernels.ops.memory",
     "sglang.kernels.ops.attention.dsv4.kv_layout",
 )
 
-CONSTRUCTOR: Mapping[str, Any] = {
-    "size": ROWS,
-    "page_size": PAGE,
-    "dtype": torch.bfloat16,
-    "head_num": 2,
-    "head_dim": 16,
-    "v_head_dim": 16,
-    "layer_num": LAYERS,
-    "device": "cuda",
-    "enable_memory_saver": False,
-    "enable_kvcache_transpose": False,
-    "kv_lora_rank": 16,
-    "qk_rope_head_dim": 8,
-    "qk_nope_head_dim": 448,
-    "index_head_dim": 128,
-    "indexer_head_dim": 128,
-    "kv_cache_dim": 24,
-    "mamba_pool": None,
-    "heavy_channel_num": 4,
-    "use_mla": False,
-    "full_attention_layer_ids": [1, 3],
-    "swa_attention_layer_ids": [0, 2],
-    "size_swa": ROWS,
-    "swa_size": ROWS,
-    "swa_page_size": PAGE,
-    "max_num_reqs": 4,
-    "c4_size": ROWS,
-    "c128_size": ROWS,
-    "c4_state_pool_size": ROWS,
-    "c128_state_pool_size": ROWS,
-    "state_dtype": torch.float32,
-    "compression_ratios": [0, 4, 128, 4],
-}
-"""Arguments of constructors by the names of parameters: small, and such that every branch has something to load."""
-
-MLA: Mapping[str, Any] = {"use_mla": True, "kv_lora_rank": 16, "qk_rope_head_dim": 8}
-DSA: Mapping[str, Any] = {**MLA, "use_dsa": True, "index_head_dim": 128, "kv_cache_dim": 24}
-V4: Mapping[str, Any] = {
-    "dtype": torch.float8_e4m3fn,
-    "qk_rope_head_dim": 64,
-    "c4_state_dtype": torch.float32,
-    "c128_state_dtype": torch.float32,
-    "indexer_state_dtype": torch.float32,
-    "page_size": 256,
-    "swa_page_size": 128,
-    "size": 512,
-    "swa_size": 512,
-}
-MINIMAX: Mapping[str, Any] = {
-    "idx_head_dim": 16,
-    "dense_layer_ids": [0, 1],
-    "sparse_layer_ids": [2, 3],
-    "disable_value_sparse_layer_ids": [2, 3],
-    "start_layer": 0,
-    "end_layer": LAYERS,
-}
-QSA: Mapping[str, Any] = {
-    "qsa_index_kv_heads": 1,
-    "qsa_index_head_dim": 128,
-    "qsa_compress_ratio": 4,
-    "qsa_token_topk": 64,
-    "num_request_slots": 4,
-}
-
-OPTIONS: Mapping[str, Sequence[Mapping[str, Any]]] = {
-    "HybridLinearKVPool": ({}, MLA, DSA),
-    "UnifiedHybridLinearKVPool": ({}, MLA, DSA),
-    "DeepSeekV4TokenToKVPool": (V4,),
-    "DeepSeekV4SingleKVPool": (V4,),
-    "DeepSeekV4UniformFP8KVPool": (V4,),
-    "HiSparseC4DevicePool": (V4,),
-    "MiniMaxM3Nvfp4IndexKPool": ({"page_size": 128, "head_dim": 128},),
-    "MiniMaxM3Nvfp4MainKVPool": ({"page_size": 128, "head_dim": 128},),
-    "MiniMaxM3Nvfp4KVPool": (
-        {
-            **MINIMAX,
-            "dense_layer_ids": [],
-            "sparse_layer_ids": [0, 1, 2, 3],
-            "disable_value_sparse_layer_ids": [0, 1, 2, 3],
-            "page_size": 128,
-            "head_dim": 128,
-            "idx_head_dim": 128,
-        },
-    ),
-    "MiniMaxSparseKVPool": (MINIMAX,),
-    "NPUMiniMaxSparseKVPool": (MINIMAX,),
-    "DSV4NPUTokenToKVPool": ({**V4, "page_size": 2048, "size": 4096, "swa_size": 4096, "swa_page_size": 2048},),
-    "QSATokenToKVPool": (QSA,),
-    "LayerSplitDSATokenToKVPool": ({"layer_shard_rank": 0, "layer_shard_size": 2},),
-    "MHATokenToKVPoolMXFP8": ({"head_dim": 32, "v_head_dim": 32},),
-}
-"""What the constructor of a class wants otherwise, once a configuration."""
-
-OWNERS = (
-    ("sglang.srt.mem_cache.deepseek_v4_memory_pool", "DeepSeekV4TokenToKVPool"),
-    ("sglang.srt.mem_cache.memory_pool", "HybridLinearKVPool"),
-    ("sglang.srt.mem_cache.swa_memory_pool", "SWAKVPool"),
+MAKERS = (
+    "sglang/srt/mem_cache/**/*.py",
+    "sglang/srt/model_executor/**/*.py",
+    "sglang/srt/hardware_backend/**/*.py",
+    "sglang/srt/disaggregation/*.py",
 )
-"""Pools that hold other pools, which are reached through them."""
-
-INNER = frozenset({"DeepSeekV4IndexerPool", "DeepSeekV4SingleKVPool"})
-"""Pools that the engine never makes alone: they are taken out of their owners, armed or not as these leave them."""
+"""Where pools are made."""
 
 
 class SGLang:
@@ -161,55 +70,80 @@ class SGLang:
     pools = ("sglang/srt/mem_cache/*pool*.py",)
     layered = LAYERED
 
-    def importer(self, tree: Path, *, gpu: bool = False) -> TreeImporter:
-        """Execute the memory pools, the cache controller, and what these need."""
-        return TreeImporter(tree, "sglang", FOCUS, absent=() if gpu else ("triton",))
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+        """Execute the memory pools, the cache controller, what these need, and the modules that are asked about."""
+        self._tree = tree
+        self._importer = TreeImporter(tree, "sglang", (*FOCUS, *modules), absent=() if gpu else ("triton",))
+        return self._importer
 
     def prepare(self) -> None:
         """Answer what pools ask of the running server: one rank of one, everything else off."""
         context = import_module("sglang.srt.runtime_context")
         if not isinstance(context, StubModule):
             for name in [name for name in vars(context) if name.startswith("get_")]:
-                setattr(context, name, _Context)
+                setattr(context, name, _Answers(SERVER))
 
-    def builds(self, class_: type) -> Iterator[tuple[str, Build]]:
-        """Return the class itself, then the pools that may hold one."""
-        if class_.__name__ not in INNER:
-            yield from self._builds_of(class_)
-        for module, name in OWNERS:
-            owner = _class(module, name)
-            if owner is not None and owner is not class_:
-                yield from self._builds_of(owner)
+    def builds(self, wanted: Wanted) -> Iterator[tuple[str, Build]]:
+        """Return the functions that make one, then the class itself where one is made alone, then the pools that
+        make one for themselves."""
+        makers = wanted.makers or makers_of(wanted.class_.__name__, self._files(), self._tree)
+        owners = {maker: _pool(maker) for maker in makers}
+        for maker in makers:
+            if owners[maker] is None and maker.class_ is None and maker.function:
+                yield from self._builds_by(maker)
+        if hasattr(wanted.class_, ARMED_BY) and (not makers or not all(owners.values())):
+            yield from self._builds_of(wanted.class_)
+        for owner in dict.fromkeys(owner for owner in owners.values() if owner not in (None, wanted.class_)):
+            assert owner is not None
+            yield from self._builds_of(owner)
+
+    def _files(self) -> list[Path]:
+        return sorted({file for pattern in MAKERS for file in self._tree.glob(pattern)})
 
     def _builds_of(self, class_: type) -> Iterator[tuple[str, Build]]:
-        for options in OPTIONS.get(class_.__name__, ({},)):
-            name = f"{class_.__name__}({', '.join(sorted(options))})"
-            yield f"{name} with its controller", partial(self._build_loaded, class_, options)
-            yield name, partial(self._build, class_, options)
+        for name, options in _distinct(self._arguments().parameters_of(class_)):
+            yield f"{class_.__name__}({name}) with its controller", partial(self._build_loaded, class_, options)
+            yield f"{class_.__name__}({name})", partial(self._build, class_, options)
+
+    def _builds_by(self, maker: Maker) -> Iterator[tuple[str, Build]]:
+        function = getattr(import_module(maker.module), maker.function, None)
+        if inspect.isfunction(function):
+            for name, options in _distinct(inspect.signature(function).parameters):
+                yield f"{maker.function}({name})", partial(self._build_by, function, options)
 
     def values(self, rig: Rig, layer: int) -> Mapping[str, Any]:
-        """Return arguments by name: pages 1 and 2, the rows that are in them."""
-        rows = torch.arange(PAGE, 3 * PAGE)
-        attention = SimpleNamespace(layer_id=layer, tp_k_head_num=2, tp_v_head_num=2, is_cross_attention=False)
-        return {
-            "layer_id": layer,
-            "local_layer_id": layer,
-            "layer": attention,
-            "loc": rows,
-            "indices": rows,
-            "kv_indices": rows,
-            "seq_len": 2 * PAGE,
-            "seq_len_sum": 2 * PAGE,
-            "max_seq_len": 2 * PAGE,
-            "seq_len_tensor": torch.tensor([2 * PAGE], dtype=torch.int32),
-            "page_indices": torch.tensor([[1, 2]], dtype=torch.int32),
-        }
+        """Return arguments by name."""
+        return read_with(layer)
+
+    def _arguments(self) -> Arguments:
+        return Arguments(VALUES, self.package, self._made_up)
+
+    def _made_up(self, owner: str, parameter: inspect.Parameter) -> Any:
+        """Give what answers by name in the place of an object of a class that is not executed, and tell so."""
+        written = parameter.annotation
+        if not isinstance(written, str) or not written.isidentifier() or written in vars(builtins):
+            return refuse(owner, parameter)
+        self._importer.stubbed[f"{owner}({parameter.name})"] = f"made up: {written} is not executed"
+        return _Answers(VALUES)
+
+    def _given(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: self._resolved(value) for name, value in options.items()}
+
+    def _resolved(self, value: Any) -> Any:
+        if not isinstance(value, Named):
+            return value
+        class_ = _class(*value.name.split(":"))
+        if class_ is None:
+            raise NotApplicable(f"there is no {value.name}")
+        return self._arguments().build(class_, value.given) if value.built else class_
 
     def _build_loaded(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         """Build a pool with the engine's own controller and host pool; all its layers are loaded, so all are
         attention layers."""
-        every = {"full_attention_layer_ids": list(range(LAYERS))} if "HybridLinear" in class_.__name__ else {}
-        pool: Any = construct(class_, CONSTRUCTOR, {**options, **every})
+        arguments = self._arguments()
+        windows = "swa_attention_layer_ids" in arguments.parameters_of(class_)
+        every = {} if windows else {"full_attention_layer_ids": list(range(LAYERS))}
+        pool: Any = arguments.build(class_, self._given({**options, **every}))
         rows = torch.arange(PAGE, 3 * PAGE)
         try:
             controller = make_controller(pool, PAGE, rows)
@@ -225,9 +159,21 @@ class SGLang:
         return Rig(pool, LAYERS, controller.layer_done_counter, controller.load_stream, fidelity, start_load)
 
     def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
-        pool: Any = construct(class_, CONSTRUCTOR, options)
+        pool: Any = self._arguments().build(class_, self._given(options))
+        return self._armed(pool, (pool,))
+
+    def _build_by(self, function: Callable[..., Any], options: Mapping[str, Any], machine: Machine | None) -> Rig:
+        """Let a function of the engine make its pools, and arm those that it hands out, as its callers do."""
+        made: Any = function(**self._arguments().of(function, self._given(options)))
+        parts = (
+            made if isinstance(made, tuple) else tuple(vars(made).values()) if hasattr(made, "__dict__") else (made,)
+        )
+        return self._armed(parts, [part for part in parts if hasattr(part, ARMED_BY)])
+
+    def _armed(self, holder: Any, pools: Sequence[Any]) -> Rig:
         counter = import_module("sglang.srt.managers.cache_controller").LayerDoneCounter(LAYERS)
-        pool.register_layer_transfer_counter(counter)
+        for pool in pools:
+            pool.register_layer_transfer_counter(counter)
         load_stream = torch.cuda.Stream()
         completes = [_in_order]
 
@@ -249,7 +195,17 @@ class SGLang:
                 completes.pop()
 
         fidelity = Fidelity("real-init", "real", "generic-copy", "opaque-stub")
-        return Rig(pool, LAYERS, counter, load_stream, fidelity, start_load, early=early, layered=LAYERED)
+        return Rig(holder, LAYERS, counter, load_stream, fidelity, start_load, early=early, layered=LAYERED)
+
+
+def _distinct(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Return the configurations that differ in what has these parameters."""
+    seen: list[Mapping[str, Any]] = []
+    for name, options in CONFIGURATIONS.items():
+        mine = {key: value for key, value in options.items() if key in parameters}
+        if mine not in seen:
+            seen.append(mine)
+            yield name, mine
 
 
 def _in_order(complete: Callable[[int], None], copy: Callable[[int], None]) -> None:
@@ -280,24 +236,30 @@ def _class(module: str, name: str) -> type | None:
     return found if isinstance(found, type) else None
 
 
-SERVER: Mapping[str, Any] = {"c128_page_size": 16}
-"""What is neither a number of ranks nor off."""
+def _pool(maker: Maker) -> type | None:
+    """Return the class that makes it, if that is a pool."""
+    class_ = None if maker.class_ is None else _class(maker.module, maker.class_)
+    return class_ if hasattr(class_, ARMED_BY) else None
 
 
-class _Context:
-    """What a server would say of itself: sizes are 1, ranks 0, everything else is off."""
+class _Answers:
+    """What a server, or one of its parts, would say of itself: what is in the table, else sizes are 1, ranks 0, and
+    everything else is off."""
+
+    def __init__(self, table: Mapping[str, Any]):
+        self._table = table
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in SERVER:
-            return SERVER[name]
-        return 1 if name.endswith("_size") else 0 if name.endswith("_rank") else _Context()
+        if name in self._table:
+            return self._table[name]
+        return 1 if name.endswith("_size") else 0 if name.endswith("_rank") else _Answers(self._table)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _Context()
+        return _Answers(self._table)
 
-    def __enter__(self) -> _Context:
+    def __enter__(self) -> _Answers:
         return self
 
     def __exit__(self, *error: object) -> None: ...
@@ -306,7 +268,7 @@ class _Context:
         return False
 
     def __eq__(self, other: object) -> bool:
-        return other is None
+        return not other
 
     def __hash__(self) -> int:
         return 0

@@ -12,7 +12,8 @@ from unittest.mock import Mock
 
 import torch
 
-from cuda_probe.objects import arguments, construct, tensors
+from cuda_probe.arguments import Arguments
+from cuda_probe.objects import tensors
 
 HOST_POOLS = (
     "sglang.srt.mem_cache.memory_pool_host",
@@ -43,7 +44,7 @@ def make_controller(pool: Any, page: int, rows: torch.Tensor) -> Any:
         "layout": "layer_first",
         "pin_memory": False,
     }
-    host = construct(host_class, {**options, "device_pool": inner}, {"pin_memory": False})
+    host = Arguments({**options, "device_pool": inner}, "sglang").build(host_class, {"pin_memory": False})
     torch.manual_seed(0)
     for _, tensor in tensors({name: value for name, value in vars(host).items() if value is not inner}, "sglang"):
         if tensor.dim() > 1:
@@ -51,8 +52,7 @@ def make_controller(pool: Any, page: int, rows: torch.Tensor) -> Any:
     allocator = SimpleNamespace(get_kvcache=lambda: pool, alloc=lambda count: rows[:count])
     given = {"token_to_kv_pool_allocator": allocator, "mem_pool_host": host, "page_size": page, "io_backend": "kernel"}
     class_ = import_module("sglang.srt.managers.cache_controller").HiCacheController
-    chosen = arguments(class_.__init__, {"tp_group": None, "load_cache_event": Mock()}, given)
-    controller = class_(**chosen)
+    controller = Arguments({"tp_group": None, "load_cache_event": Mock()}, "sglang").build(class_, given)
     pool.register_layer_transfer_counter(controller.layer_done_counter)
     return controller
 

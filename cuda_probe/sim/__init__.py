@@ -14,6 +14,7 @@ from cuda_probe.sim.operation import Frame, Operation, Race
 from cuda_probe.sim.order import path
 from cuda_probe.sim.schedule import Choices, Earliest, Latest, Random, Schedule, Starve, explore, schedule_named
 from cuda_probe.sim.threads import host_edges
+from cuda_probe.sim.timed import Timed, Window
 
 __all__ = [
     "Access",
@@ -32,6 +33,8 @@ __all__ = [
     "Schedule",
     "Starve",
     "Stream",
+    "Timed",
+    "Window",
     "explore",
     "host_edges",
     "path",

@@ -116,6 +116,10 @@ class Device:
                 return None
             return self._launch(name, run, accesses, kind, stream, ())
 
+    def stream_of(self, operation: Operation) -> Stream:
+        """Return the stream to which an operation was given."""
+        return next(stream for stream in self._streams if stream.agent == operation.agent)
+
     def launch_after(self, name: str, kind: Kind, stream: Stream, after: Sequence[Operation]) -> Operation:
         """Give an operation without effect to a stream, with edges of its own: records and waits."""
         with self.lock:

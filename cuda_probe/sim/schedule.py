@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from cuda_probe.sim.operation import Operation
+from cuda_probe.sim.timed import Timed, Window
 
 T = TypeVar("T")
 
@@ -188,10 +189,14 @@ def schedule_named(name: str) -> Schedule:
                 return Random(int(seed), float(p or 0.35))
             case "starve":
                 return Starve(int(rest))
+            case "timed":
+                seed, *window = rest.split(":")
+                return Timed(int(seed), Window(*map(float, window)))
             case "choices":
                 return Choices([int(choice) for choice in rest.split(".") if choice])
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"the schedule {name!r} cannot be read: {error}") from None
     raise ValueError(
-        f"no schedule is called {name!r}; known are latest, earliest, random:SEED[:P], starve:N, choices:N.N…"
+        f"no schedule is called {name!r}; known are latest, earliest, random:SEED[:P], starve:N, choices:N.N…, "
+        "timed:SEED:DELAY[:BANDWIDTH[:SCALE]]"
     )

@@ -18,7 +18,7 @@ from cuda_probe.evidence import Backend
 from cuda_probe.labels import label
 from cuda_probe.loading import imported_tree
 from cuda_probe.objects import instances, tensors
-from cuda_probe.recipe import Reader
+from cuda_probe.recipe import Reader, Wanted
 from cuda_probe.recipes.minikv import MiniKV
 from cuda_probe.scenarios import SCENARIOS
 from cuda_probe.sim import Latest
@@ -116,7 +116,7 @@ def experiment(configuration, class_, method):
     """On the adversary's schedule, which is what a long delay makes of a real one."""
     recipe = MiniKV()
     with imported_tree(recipe.importer(ENGINE)), running(Machine(Latest()), available=True) as machine:
-        builds = dict(recipe.builds(object))
+        builds = dict(recipe.builds(Wanted(object)))
 
         def make():
             rig = builds[configuration](machine)

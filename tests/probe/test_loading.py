@@ -14,10 +14,21 @@ TREE = {
         from eng.config import Config
         from eng.broken import thing
         from nowhere_installed import jit, Base, LIMIT, decorate
+        import dataclasses
         import json
 
         @jit
         def kernel(x): raise RuntimeError('a kernel of the device')
+
+        class Spec(Base, frozen=True):
+            size: int
+            page: int = 2
+            _hidden: int = 0
+
+        @dataclasses.dataclass
+        class Data(Base):
+            size: int
+            pages: list = dataclasses.field(default_factory=list)
 
         @decorate
         class Pool(Base):
@@ -100,3 +111,14 @@ def test_a_stub_is_false_empty_and_zero():
     assert repr(stub.a.b()) == "<stub x.a.b()>"
     with pytest.raises(AttributeError):
         _ = stub.__wrapped__
+
+
+def test_a_structure_whose_base_is_not_there_takes_its_fields(importer):
+    """As dataclasses and structs do: by position or by name, with defaults; a missing one is an error."""
+    with imported_tree(importer):
+        spec = importlib.import_module("eng.pool").Spec
+        assert vars(spec(4)) == {"size": 4, "page": 2}
+        assert vars(spec(page=8, size=1)) == {"size": 1, "page": 8}
+        with pytest.raises(TypeError, match="missing a required argument: 'size'"):
+            spec()
+        assert vars(importlib.import_module("eng.pool").Data(3)) == {"size": 3, "pages": []}

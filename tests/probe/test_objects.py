@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from cuda_probe.objects import UnknownArgument, allocations, arguments, construct, instances, tensors, walk
+from cuda_probe.objects import allocations, instances, tensors, walk
 
 PACKAGE = __name__.partition(".")[0]
 
@@ -62,48 +62,3 @@ def test_the_place_of_an_allocation_is_the_line_that_made_it():
     assert places[id(one)].within(Path("/elsewhere")) is None
     assert len(places) == 1
     assert Inner.__init__ is before
-
-
-def method(self, layer_id, rows, scale=1.0, *rest, **options): ...
-
-
-def test_arguments_are_chosen_by_name():
-    """Those without a default from the table, others only if they are given."""
-    table = {"layer_id": 3, "rows": [1], "scale": 9.0, "unrelated": 0}
-    assert arguments(method, table) == {"layer_id": 3, "rows": [1]}
-    assert arguments(method, table, {"scale": 2.0}) == {"layer_id": 3, "rows": [1], "scale": 2.0}
-    with pytest.raises(UnknownArgument, match="no value for the parameter 'rows' of method"):
-        arguments(method, {"layer_id": 3})
-
-
-class Base:
-    def __init__(self, size, width=2):
-        self.size, self.width = size, width
-
-
-class PassesOn(Base):
-    def __init__(self, *args, extra, **kwargs):
-        super().__init__(*args, **kwargs)
-        self.extra = extra
-
-
-class Takes(Base):
-    def __init__(self, size, **of_somebody_else):
-        super().__init__(size)
-        self.taken = of_somebody_else
-
-
-class Strict(Base):
-    def __init__(self, **kwargs):
-        assert kwargs["size"]
-        super().__init__(**kwargs)
-
-
-def test_a_constructor_that_passes_on_is_given_what_the_next_one_takes():
-    """With *args and **kwargs, or nothing but **kwargs; one that has parameters of its own may mean somebody else."""
-    table = {"size": 4, "extra": 5}
-    assert vars(construct(PassesOn, table, {"width": 7})) == {"size": 4, "width": 7, "extra": 5}
-    assert vars(construct(Strict, table, {})) == {"size": 4, "width": 2}
-    assert construct(Takes, table, {}).taken == {}
-    with pytest.raises(UnknownArgument, match="'extra' of PassesOn"):
-        construct(PassesOn, {"size": 4}, {})

@@ -43,12 +43,21 @@ POOLS = """
     @triton.jit
     def _gather(buffer, rows, out): ...
 
+    class Spec(sgl_kernel.Struct):
+        page_size: int
+        size: int
+
+    class Inner:
+        def __init__(self, pool): self.pool = pool
+        def get_by_options(self, layer_id, rows_only: bool, loc): return self.pool.k_buffer[layer_id][loc]
+
     class MHATokenToKVPool:
         def __init__(self, size, page_size, dtype, head_num, head_dim, layer_num, device, enable_memory_saver, bias=0):
             assert get_parallel().tp_size == 1 and get_parallel().tp_rank == 0 and not get_parallel().overlap
             shape = (size + page_size, head_num, head_dim)
             self.layer_num, self.start_layer, self.layer_transfer_counter = layer_num, 0, None
             self.k_buffer = [torch.zeros(shape, dtype=dtype, device=device) for _ in range(layer_num)]
+            self.scratch, self.inner = torch.zeros(shape, dtype=dtype, device=device), Inner(self)
         def register_layer_transfer_counter(self, counter): self.layer_transfer_counter = counter
         def wait(self, layer_id):
             if self.layer_transfer_counter is not None: self.layer_transfer_counter.wait_until(layer_id)
@@ -65,8 +74,32 @@ POOLS = """
             return sgl_kernel.gather(self.k_buffer[layer_id], loc)
         def get_shape(self): return self.k_buffer[0].shape
         def get_first(self): return self.k_buffer[0]
+        def get_ordered_shape(self): return self.get_key_buffer(2).shape
+        def get_every(self): return self.k_buffer
+        def prefetch(self, layer_id): self.scratch.copy_(self.k_buffer[layer_id])
+        def get_by_options(self, layer_id, *args, **kwargs):
+            return self.inner.get_by_options(layer_id, *args, **kwargs)
+        def get_kernel_of_copy(self, layer_id, loc):
+            self.wait(layer_id)
+            out = torch.empty(4, device=loc.device)
+            _gather[(1,)](self.k_buffer[layer_id] + 1, loc, out)
+            return out
+        def get_stored(self, layer_id):
+            self.scratch[0] = sgl_kernel.dequantize(self.k_buffer[layer_id])
+            return self.scratch
         def get_unknown(self, layer_id, mystery): ...
         def get_broken(self, layer_id): raise NotImplementedError("not for this pool")
+
+    class SpecPool(MHATokenToKVPool):
+        def __init__(self, *args, spec: Spec, group: "GroupCoordinator", **kwargs):
+            assert (spec.size, group.world_size) == (256, 2)
+            super().__init__(*args, **kwargs)
+
+    def init_pools(size, page_size, dtype, head_num, head_dim, layer_num, device, lazy: bool):
+        assert not lazy
+        return MadePool(size, page_size, dtype, head_num, head_dim, layer_num, device, False), None
+
+    class MadePool(MHATokenToKVPool): ...
 
     class SWAKVPool(MHATokenToKVPool):
         def __init__(self, *args, strange, **kwargs): super().__init__(*args, **kwargs)
@@ -87,8 +120,16 @@ EXPECTED = {
     "memory_pool.MHATokenToKVPool.get_raw": "confirmed on sim",
     "memory_pool.MHATokenToKVPool.get_rows_by_kernel": "confirmed on sim",
     "memory_pool.MHATokenToKVPool.get_rows_by_call": "confirmed on sim",
-    "memory_pool.MHATokenToKVPool.get_shape": "inconclusive: get_shape is told no layer",
-    "memory_pool.MHATokenToKVPool.get_first": "inconclusive: get_first is told no layer",
+    "memory_pool.MHATokenToKVPool.get_shape": "inconclusive: get_shape asks for shapes only",
+    "memory_pool.MHATokenToKVPool.get_ordered_shape": "ordered on sim",
+    "memory_pool.MHATokenToKVPool.get_first": "confirmed on sim",
+    "memory_pool.MHATokenToKVPool.get_every": "inconclusive: get_every is told no layer, and its buffers are of the ",
+    "memory_pool.MHATokenToKVPool.prefetch": "confirmed on sim",
+    "memory_pool.MHATokenToKVPool.get_by_options": "confirmed on sim",
+    "memory_pool.MHATokenToKVPool.get_kernel_of_copy": "ordered on sim",
+    "memory_pool.MHATokenToKVPool.get_stored": "confirmed on sim",
+    "memory_pool.SpecPool.get_key_buffer": "ordered on sim",
+    "memory_pool.MadePool.get_key_buffer": "ordered on sim",
     "memory_pool.MHATokenToKVPool.get_unknown": "could not run: get_unknown of layer 3 fails: UnknownArgument",
     "memory_pool.MHATokenToKVPool.get_broken": "could not run: get_broken of layer 3 fails: NotImplementedError",
     "memory_pool.SWAKVPool.get_swa": "could not run: cannot build: UnknownArgument: no value for the ",

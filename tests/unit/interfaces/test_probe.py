@@ -59,7 +59,10 @@ def test_the_whole_story(story: Path, root: Path) -> None:
     assert bufgate(*run, "--execute").exit_code == 1
     done = bufgate("probe", "merge", story / "report.json", story / "evidence.json", "-o", story / "probed.json")
     assert done.exit_code == 0
-    assert done.output.splitlines() == ["bufgate: gated    ordered         1", "bufgate: ungated  confirmed       1"]
+    table = [line.removeprefix("bufgate: ").split() for line in done.output.splitlines()]
+    assert table[0] == ["confirmed", "ordered", "not-reproduced", "could-not-run", "inconclusive"]
+    assert table[1:3] == [["gated", "0", "1", "0", "0", "0"], ["ungated", "1", "0", "0", "0", "0"]]
+    assert " ".join(table[3]) == "2 of 2 experiments were built and judged: 100 %"
     probed = read(story / "probed.json")
     jsonschema.validate(probed, read(root / "reports/schema/report-v1.schema.json"))
     labels = {one["check"]: one["confirmation"] for one in probed["findings"] if one["check"] == CHECK}

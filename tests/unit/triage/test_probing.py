@@ -122,6 +122,30 @@ def test_a_private_method_is_tested_through_those_that_call_it() -> None:
     assert plan["skipped"]
 
 
+def test_a_private_method_of_an_owner_is_entered_through_its_public_one() -> None:
+    """And the method of the inner pool through another of the same object that leads to it."""
+    inner = site(binding(method=""), function=f"{INNER}._read", kind="attribute", line=2)
+    within = site(binding("exempt", method=f"{INNER}._read"), function=f"{INNER}.get", receiver="self", line=3)
+    private = site(binding("exempt"), function=f"{OUTER}._get", line=4)
+    public = site(
+        binding("exempt", classes=[OUTER], method=f"{OUTER}._get", objects=["e/conf.py:3"]),
+        function=f"{OUTER}.get",
+        receiver="self",
+        name="_get",
+        line=5,
+    )
+    assert entries(probe_plan(report(inner, within, private, public))) == [(OUTER, "get", [])]
+    other = site(binding("exempt", objects=["e/other.py:1"]), function=f"{OUTER}._get", line=4)
+    assert entries(probe_plan(report(inner, within, other, public))) == [], "another object"
+
+
+def test_a_finding_about_what_is_unknown_is_no_claim_of_a_hole() -> None:
+    """The probe answers what the audit could not tell."""
+    plan = probe_plan(report(site(binding("unknown")), findings=(finding(check="unresolved-receiver"),)))
+    assert [one["claim"] for one in plan["experiments"]] == ["unknown"]
+    assert entries(plan) == [(INNER, "get", [])]
+
+
 def test_a_certificate_without_a_way_in_is_told() -> None:
     """A raw read in a function of no pool."""
     plan = probe_plan(report(site(binding(method=""), function="e.backend.forward", kind="attribute")))
@@ -146,6 +170,7 @@ def test_scenarios_multiply() -> None:
 
 # ---------------------------------------------------------------- merge
 
+CONFIRMED = "confirmed on sim"
 TALLY = {"trials": 2, "wrong": 0, "torn": 0, "raced": 0, "early": 0}
 
 
@@ -190,6 +215,26 @@ def test_labels_of_several_places_stand_side_by_side() -> None:
     both = evidence(record("confirmed", "confirmed on sim"), record("could-not-run", "could not run: no GPU"))
     merged, _ = merge_evidence(report(findings=(finding(),)), both)
     assert merged["findings"][0]["confirmation"] == "confirmed on sim; could not run: no GPU"
+
+
+def test_the_agreement_is_a_table_with_the_share_that_was_judged_and_reasons() -> None:
+    """The most frequent reason first."""
+    why = [record("could-not-run", "could not run: no class", claim="gated") for _ in range(2)]
+    other = record("inconclusive", "inconclusive: no layer", claim="unknown")
+    _, agreement = merge_evidence(report(findings=(finding(),)), evidence(record("confirmed", CONFIRMED), *why, other))
+    lines = [line.split() for line in agreement.lines()]
+    assert lines[1:4] == [
+        ["gated", "0", "0", "0", "2", "0"],
+        ["ungated", "1", "0", "0", "0", "0"],
+        ["unknown", "0", "0", "0", "0", "1"],
+    ]
+    told = [" ".join(line) for line in lines[4:]]
+    assert told == [
+        "1 of 4 experiments were built and judged: 25 %",
+        "2 could not run: no class",
+        "1 inconclusive: no layer",
+    ]
+    assert merge_evidence(report(), evidence())[1].lines()[1:] == ("0 of 0 experiments were built and judged: 0 %",)
 
 
 def test_disagreements_are_listed() -> None:
