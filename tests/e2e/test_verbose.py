@@ -25,7 +25,7 @@ def test_what_is_read_and_each_phase_is_told(tree: Path, tmp_path: Path, monkeyp
     for said in (
         "17 files below ",
         "engine sglang, rules ",
-        "the facts of 14 of them from the cache",
+        "the facts of 15 of them from the cache",
         "judged ",
         "told ",
     ):

@@ -139,11 +139,13 @@ class Reference:
             self.flow((here, argument.value), (name, target))
 
     def read(self, base: Thing, name: str) -> set[Thing]:
-        if base[0] != "instance":
+        if base[0] not in ("instance", "class"):
             return set()
         method = self.method(base[1], name)
         found = set(self.sets["field", base, name])
-        return found | {("bound", method, base[1])} if method is not None else found
+        if method is not None:
+            found.add(("bound", method, base[1]) if base[0] == "instance" else ("function", method))
+        return found
 
     def method(self, cls: str, name: str) -> str | None:
         while f"{cls}.{name}" not in self.functions:
