@@ -88,7 +88,9 @@ def getters(program: Program, cls: str, name: str) -> tuple[str, ...]:
     whatever gives it."""
     applicable = program.hierarchy.applicable(cls)
     special, always = (applicable.get(getter, ()) for getter in GETTERS)
-    return (*always, *special) if name not in _OWN and not program.hierarchy.gives(cls, name) else always
+    if not special or name in _OWN or program.hierarchy.gives(cls, name):
+        return always
+    return (*always, *special)
 
 
 _OWN = frozenset({"__class__", "__dict__", "__init__", "__call__", "__iter__", "__next__", "__enter__", "__exit__"})
