@@ -87,8 +87,11 @@ class FrameState:
 def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
     """The events, each gate with the calls that acquire the same one elsewhere in the function."""
     events = tuple(events)
+    gates = [gate for event in events for gate in event.gates]
+    if len(gates) < 2 and all(len(gate.chains) < 2 and not gate.beside for gate in gates):
+        return events  # most functions
     chains: dict[Gate, dict[tuple[Place, ...], None]] = {}
-    for gate in (gate for event in events for gate in event.gates):
+    for gate in gates:
         chains.setdefault(_unconditional(gate), {}).update(dict.fromkeys(gate.chains))
     shared = {gate: tuple(found) if len(found) > 1 else () for gate, found in chains.items()}
     return tuple(

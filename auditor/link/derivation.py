@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import cache
 
 from auditor.facts import Name, Param, Value, expression
 from auditor.link.constraints import Accept, Node
@@ -54,6 +55,8 @@ class Derivations:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._reverse = Reverse(program)
+        self._sources = cache(lambda node: tuple(self._reverse.sources(node)))  # the program is solved: they stay
+        self._order = cache(self._place)
         self._steps: dict[Node, tuple[str, int, str] | None] = {}
         self._names: dict[Node, str] = {}
         for (owner, name), node in program.fields.items():
@@ -84,7 +87,7 @@ class Derivations:
                 return _follow(found, next_of)
             following: list[Node] = []
             for target in level:
-                for source, accept in self._reverse.sources(target):
+                for source, accept in self._sources(target):
                     if (
                         source not in next_of
                         and number in (graph.sets[source] or ())
@@ -95,7 +98,7 @@ class Derivations:
             level = sorted(following, key=self._order)
         return []
 
-    def _order(self, node: Node) -> tuple[str, str, int, str]:
+    def _place(self, node: Node) -> tuple[str, str, int, str]:
         located = self._reverse.locate(node)
         if located is None:
             return ("", self._names.get(node, ""), 0, "")
