@@ -165,12 +165,7 @@ def _is_part(code: Code, value: Value, gives_storage: Callable[[str], object]) -
 
 def modules_of(linker: Linker, functions: Iterable[tuple[Code, Value]]) -> Needs:
     """The modules that define these functions, or pass their names on."""
-    found: set[str] = set()
-    for code, function in functions:
-        module = _named(linker, code, function)
-        while module and not linker.scopes.in_tree(module):
-            module = module.rpartition(".")[0]
-        found.add(module)
+    found = {linker.scopes.module_of(_named(linker, code, function)) for code, function in functions}
     return Needs(frozenset(found - {""}), frozenset(), frozenset(), frozenset())
 
 

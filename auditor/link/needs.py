@@ -182,12 +182,13 @@ def _unread_bases(linker: Linker, tracked: frozenset[int]) -> set[str]:
     classes = linker.hierarchy.classes
     known = {name.rpartition(".")[2] for name in classes}
     handling = _handling(linker, tracked)
-    found: set[str] = set()
-    for name, info in classes.items():
-        for base in info.bases:
-            if base not in classes and (name in handling or base.rpartition(".")[2] in known):
-                found |= _unread(linker, base)
-    return found
+    modules = {
+        linker.scopes.module_of(base.rpartition(".")[0])
+        for name, info in classes.items()
+        for base in info.bases
+        if base not in classes and (name in handling or base.rpartition(".")[2] in known)
+    }
+    return modules - {""} - linker.scopes.modules.keys()
 
 
 def _handling(linker: Linker, tracked: frozenset[int]) -> set[str]:
@@ -203,11 +204,3 @@ def _handling(linker: Linker, tracked: frozenset[int]) -> set[str]:
         ):
             found.add(code.owner)
     return {base for name in found for base in linker.hierarchy.mro(name)}
-
-
-def _unread(linker: Linker, name: str) -> set[str]:
-    """The module of the tree that a dotted name leads to, unless it was read."""
-    module = name.rpartition(".")[0]
-    while module and not linker.scopes.in_tree(module):
-        module = module.rpartition(".")[0]
-    return {module} - {""} - linker.scopes.modules.keys()

@@ -48,6 +48,12 @@ class Scopes:
         """Whether ``module`` is a module of the tree, or a folder of modules (a namespace package)."""
         return module in self.modules or module in self.existing or module in self._folders
 
+    def module_of(self, name: str) -> str:
+        """The innermost module of the tree that a dotted name leads to, itself included; "" where none does."""
+        while name and not self.in_tree(name):
+            name = name.rpartition(".")[0]
+        return name
+
     def binds(self, module: str, scope: str, name: str) -> bool:
         """Whether ``scope`` of ``module`` itself binds ``name``."""
         names = self.modules.get(module)
