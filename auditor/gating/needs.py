@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Param, Value
+from auditor.facts import Attr, Call, Enter, Item, Param, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
@@ -30,13 +30,14 @@ from auditor.gating.held import (
     receiver_path,
 )
 from auditor.gating.joins import Joins
+from auditor.gating.memos import is_memoised
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
 from auditor.gating.streams import UNCLEAR, Streams
 from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uncalled import Uncalled
-from auditor.gating.uses import called_name
+from auditor.gating.uses import attribute_read, called_name
 from auditor.gating.values import (
     ANYWHERE,
     PACKS,
@@ -131,7 +132,7 @@ class Needs:
 
     def _has_source(self, frame: Frame) -> bool:
         return any(
-            (isinstance(one, Attr) and self.is_buffer(one.name) is True)
+            ((read := attribute_read(frame.code, one)) is not None and self.is_buffer(read.name) is True)
             or (isinstance(one, Param) and frame.context is not None and self._is_passed(one.name) is not None)
             for one in frame.code.defined.values()
         )
@@ -262,11 +263,11 @@ class Needs:
             for one in block.instructions:
                 if isinstance(one, Param) and self._is_passed(one.name):
                     yield from self._passed(key, frame, one)
-                elif isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
-                    yield from self._raw(key, frame, number, one)
-                elif isinstance(one, Call | Attr | Enter) and one.dst in by_value:
+                elif isinstance(one, Call | Attr | Enter | Item) and one.dst in by_value:
                     for site in by_value[one.dst]:
                         yield from self._returned(key, frame, one, site)
+                elif (read := attribute_read(code, one)) is not None and self.is_buffer(read.name):
+                    yield from self._raw(key, frame, number, read)
 
     def _passed(self, key: FrameKey, frame: Frame, one: Param) -> Iterator[tuple[Value, Handle]]:
         """Storage that is passed to a method of a pool, in the end from outside the tree. Its uses are the sites."""
@@ -461,7 +462,7 @@ class Needs:
                 one.dst: (number, index)
                 for number, block in enumerate(code.facts.blocks)
                 for index, one in enumerate(block.instructions)
-                if isinstance(one, Attr | Call | Enter)
+                if isinstance(one, Attr | Call | Enter | Item)
             }
         return known
 
@@ -504,8 +505,9 @@ class Needs:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
         if handle.hops:
             handle = replace(handle, hops=(replace(handle.hops[0], layer=handle.layer), *handle.hops[1:]))
+        remembered = is_memoised(self._graph.code(key).facts)
         if handle.gate is not None:
-            return handle
+            return _remembered(handle) if remembered else handle
         state = self._held.state(key).at(use.block, use.index)
         gate, near = self._covering.judge(state, handle.layer, handle.bound)
         if gate is None:
@@ -514,7 +516,8 @@ class Needs:
             aside = self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound)
             near.extend(self._meant(self._graph.code(key), aside))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
-        return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
+        handle = replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
+        return _remembered(handle) if remembered else handle
 
     # ------------------------------------------------------------ settling
 
@@ -652,7 +655,7 @@ class Needs:
             return Outcome("exempt", "no-load", need=need)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
-        if frame.code.facts.name == "__init__" and self._builds(frame, owner):
+        if frame.code.facts.name == "__init__" and need.use != PACKS and self._builds(frame, owner):
             return Outcome("exempt", "no-load", need=need)
         return None
 
@@ -701,6 +704,14 @@ def _near_in_caller(code: Code, arguments: Mapping[str, Value | Path], near: tup
         replace(one, why="unrelated") if one.why == UNRELATED_ARGUMENT and _passed(code, arguments, one.gate) else one
         for one in near
     )
+
+
+def _remembered(handle: Handle) -> Handle:
+    """A handle that a memoised function returns: the wait that covered it was made for an earlier load, perhaps."""
+    if handle.gate is None:
+        return handle
+    gate, why = handle.gate
+    return replace(handle, gate=None, near=_distinct((*handle.near, Near(MEMO, replace(gate, memo=True), why))))
 
 
 def _merged(handles: Iterable[Handle]) -> list[Handle]:

@@ -19,7 +19,7 @@ from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
 from auditor.gating.storage import first_layers
-from auditor.gating.uses import called_name
+from auditor.gating.uses import attribute_read, called_name
 from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
 from auditor.link import (
     ClassObject,
@@ -220,8 +220,9 @@ class _Sites:
                 if isinstance(one, (Call, Item)):
                     for name in self._direct_at.get((code.path, one.at.line, one.at.column), ()):
                         yield block, one, name
-                elif isinstance(one, Attr) and self._read_at(code.path, one):
-                    yield block, one, one.name
+                read = attribute_read(code, one)
+                if read is not None and self._read_at(code.path, read):
+                    yield block, read, read.name
 
     def _read_at(self, path: str, one: Attr) -> bool:
         touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())

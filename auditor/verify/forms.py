@@ -155,6 +155,8 @@ def passed(
     names = [one.name for one in callee.params if one.kind in ("posonly", "pos")][1 if constructs else 0 :]
     found: dict[str, Value] = {}
     positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
+    if isinstance(call, Item):
+        positional = [call.index]
     receiver = _receiver(caller, call)
     if not constructs and receiver is not None and names and "." in callee.qualname and len(positional) < len(names):
         found[names.pop(0)] = receiver
@@ -165,8 +167,8 @@ def passed(
 
 
 def _receiver(caller: Function, call: Running) -> Value | None:
-    if isinstance(call, Enter):
-        return call.manager
+    if isinstance(call, Enter | Item):
+        return call.manager if isinstance(call, Enter) else call.base
     func = caller.defined.get(call.func) if isinstance(call, Call) else call
     if not isinstance(func, Attr):
         return None
