@@ -35,6 +35,7 @@ from auditor.facts import (
 from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
 from auditor.gating.memos import Memos, is_memoised
+from auditor.gating.streams import Streams
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
@@ -149,6 +150,7 @@ class HeldGates:
         """Frames from which a wait can be reached."""
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
+        self.streams = Streams(linker, graph, self.flow)
         self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
@@ -189,7 +191,12 @@ class HeldGates:
         events = _side_by_side(self._events(key, self._graph.frames[key]))
         state = self._state(code, events)
         known = self._memos.known(key, state.at) if events else {}
-        return self._state(code, _skipped(events, known), known) if known else state
+        if known:
+            state = self._state(code, _skipped(events, known), known)
+        aside = {
+            one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
+        }
+        return replace(state, exits=state.exits - aside) if aside else state
 
     def _state(
         self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})

@@ -22,6 +22,7 @@ from auditor.facts import (
     Op,
     Param,
     Phi,
+    SetAttr,
     SetItem,
     Unpack,
     Value,
@@ -68,6 +69,18 @@ def _read_by_name(code: Code, one: Call | Item, owner: Value, name: Value) -> At
     constant = code.defined.get(name)
     known = isinstance(constant, Const) and isinstance(constant.value, str)
     return Attr(one.dst, owner, str(constant.value), one.at) if known and isinstance(constant, Const) else None
+
+
+def attribute_set(code: Code, one: object) -> SetAttr | None:
+    """The store into an attribute that an instruction is, also one by ``setattr(x, "name", value)``."""
+    match one:
+        case SetAttr():
+            return one
+        case Call(arguments=(owner, name, value)) if _is_named(code, one.func, "setattr"):
+            constant = code.defined.get(name.value)
+            if isinstance(constant, Const) and isinstance(constant.value, str):
+                return SetAttr(owner.value, constant.value, value.value, one.at)
+    return None
 
 
 def _is_named(code: Code, value: Value, name: str) -> bool:

@@ -358,6 +358,10 @@ class _Program:
                         yield one.name in self._words.counters and not self._is_none(function, one.value)
                     elif isinstance(one, Call):
                         func = function.defined.get(one.func)
+                        if isinstance(func, Name) and func.name == "setattr" and len(one.arguments) == 3:
+                            name = function.defined.get(one.arguments[1].value)
+                            is_counter = isinstance(name, Const) and name.value in self._words.counters
+                            yield is_counter and not self._is_none(function, one.arguments[2].value)
                         known = isinstance(func, Attr) and func.name in self._words.arming
                         yield known and not any(self._is_none(function, each.value) for each in one.arguments)
 

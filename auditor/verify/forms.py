@@ -59,6 +59,8 @@ def form(function: Function, value: Value, depth: int = 0) -> Form:
                 return parts[0].plus(parts[1], 1 if operator == "+" else -1)
             case Declare(source=source) if source != NOTHING:
                 return form(function, source, depth + 1)
+            case Call(func=func, arguments=(number_like,)) if getattr(function.defined.get(func), "name", "") == "int":
+                return form(function, number_like.value, depth + 1)  # a layer is a whole number anyway
     root = _root(function, value)
     if root is not None:
         return Form(((function.text(value), 1),), roots=frozenset({root}))
