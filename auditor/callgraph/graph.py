@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 class CallSite(NamedTuple):
     """One call of ``callee`` in a frame: ``value`` is that of the call, ``block`` and ``index`` where it stands,
-    ``receiver`` the object the callee is bound to. ``implicit``: what the callee is given is not written as arguments of
-    a call: of properties, context managers, subscripts and partials."""
+    ``receiver`` the object the callee is bound to. ``implicit``: what the callee is given is not written as the
+    arguments of a call: of properties, context managers, subscripts and partials."""
 
     block: int
     index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
