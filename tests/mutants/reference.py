@@ -320,7 +320,7 @@ def _by_name(
     what it gets is not read."""
     waiting = {name.rpartition(".")[2]: found for name, found in others.items()}
     read = carry.chain(one.certificate.read, reading=True) or ()
-    for step in dict(((each.function, each) for each in read)).values():
+    for step in {each.function: each for each in read}.values():
         for at, name in _calls(facts[step.function]):
             for wait, armed in waiting.get(name, ()):
                 if not one.is_foreign(wait):
