@@ -59,7 +59,7 @@ from auditor.gating.values import (
     Vacuous,
     put_into,
 )
-from auditor.link import Code, Container, Frame, Instance, Linker
+from auditor.link import Code, Container, Frame, Instance, Linker, Object
 from auditor.spec import Assumption, EngineSpec, matcher
 
 MAX_NEEDS = 800
@@ -346,9 +346,28 @@ class Needs:
                 if name != read.name:
                     yield owner, name, read
 
+    def _is_followed(self, frame: Frame, use: Use) -> bool:
+        """Whether the lists that are kept, or become fields of a new object, are known by where they were made wherever
+        they are read."""
+        kept = self._kept_by(frame, use.value)
+        if use.kind == "escape":
+            return bool(kept)
+        one = frame.code.facts.blocks[use.block].instructions[use.index]
+        made = self._linker.graph.points_to(frame.node(one.dst)) if isinstance(one, Call) else frozenset()
+        held = [
+            self._linker.graph.points_to(node)
+            for each in made
+            if isinstance(each, Instance)
+            for name in self._linker.hierarchy.attributes(each.cls)
+            if (node := self._linker.fields.get((each, name))) is not None
+        ]
+        return bool(kept) and kept <= {pair for found in held for pair in self._pairs(found)}
+
     def _kept_by(self, frame: Frame, value: Value) -> frozenset[tuple[Instance, str]]:
         """Whose storage, and which, the lists are that a value holds."""
-        found = self._linker.graph.points_to(frame.node(value))
+        return self._pairs(self._linker.graph.points_to(frame.node(value)))
+
+    def _pairs(self, found: Iterable[Object]) -> frozenset[tuple[Instance, str]]:
         return frozenset(pair for one in found if isinstance(one, Container) for pair in self._kept.get(one, ()))
 
     def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
@@ -465,7 +484,7 @@ class Needs:
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
                 continue
-            if use.kind == "escape" and not now.selected and self._kept_by(frame, use.value):
+            if use.kind in ("escape", "packed") and not now.selected and self._is_followed(frame, use):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", "address"))
                 continue  # told where it is read under its other name
             if use.kind not in ("element", "escape", "packed"):
