@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Instruction, Item, Name, Param, Unpack, Value
+from auditor.facts import Attr, Call, Enter, Instruction, Item, Name, Param, SetAttr, Unpack, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
@@ -346,6 +346,14 @@ class Needs:
                 if name != read.name:
                     yield owner, name, read
 
+    def _outlives_the_pass(self, frame: Frame, use: Use) -> bool:
+        """Whether a constructor keeps a buffer in its object, for passes whose loads have not begun yet."""
+        code = frame.code
+        block = code.facts.blocks[use.block].instructions
+        one = block[use.index] if use.index < len(block) else None
+        own = isinstance(one, SetAttr) and isinstance(code.defined.get(one.base), Param) and one.base == 0
+        return own and code.facts.name == "__init__" and not self._host_side(code.owner)
+
     def _is_followed(self, frame: Frame, use: Use) -> bool:
         """Whether the lists that are kept, or become fields of a new object, are known by where they were made wherever
         they are read."""
@@ -487,6 +495,9 @@ class Needs:
             if use.kind in ("escape", "packed") and not now.selected and self._is_followed(frame, use):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", "address"))
                 continue  # told where it is read under its other name
+            if use.kind == "escape" and now.selected and self._outlives_the_pass(frame, use):
+                self._decide(made, now.buffer, now.touches, Outcome("unknown", "escape-untracked"))
+                continue
             if use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
                 continue
