@@ -34,6 +34,7 @@ from auditor.facts import (
 )
 from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
+from auditor.gating.loops import behind as behind_loops
 from auditor.gating.memos import Memos, is_memoised
 from auditor.gating.streams import Streams
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
@@ -190,9 +191,10 @@ class HeldGates:
             return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
         state = self._state(code, events)
-        known = self._memos.known(key, state.at) if events else {}
+        memos = self._memos.known(key, state.at) if events else {}
+        known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
         if known:
-            state = self._state(code, _skipped(events, known), known)
+            state = self._state(code, _skipped(events, memos), known)
         aside = {
             one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
         }

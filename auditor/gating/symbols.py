@@ -163,7 +163,7 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
     if isinstance(one, Op) and one.operator in ("+", "-") and len(one.operands) == 2:
         left, right = (layer_of(defined, operand, depth + 1) for operand in one.operands)
         made = left.plus(right, 1 if one.operator == "+" else -1)
-        last = one.operator == "-" and right == Layer((), 1) and _is_count(left)
+        last = one.operator == "-" and right == Layer((), 1) and is_count(left)
         return Layer(made.terms, made.constant, last=last)
     if isinstance(one, Phi):
         return _phi(defined, one, depth)
@@ -207,7 +207,7 @@ def _phi(defined: Mapping[Value, object], one: Phi, depth: int) -> Layer:
     return Layer(((Derived(f"%{one.dst}", tuple(sources)), 1),))
 
 
-def _is_count(layer: Layer) -> bool:
+def is_count(layer: Layer) -> bool:
     return (
         not layer.constant
         and len(layer.terms) == 1

@@ -177,8 +177,9 @@ class _Program:
             function = self.function(gates[0])
             owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
             cut = _either(nothing_to_wait_for(function, owners, self._given(above, function), self._words), memos)
-            running = frozenset[Point]().union(*map(function.running, gates))
-            self._ways[asked] = function.reaches(start, asked[3], function.alike(running), cut)
+            running = function.alike(frozenset[Point]().union(*map(function.running, gates)))
+            gated = function.gated_loops(running, cut, self._words.counts)
+            self._ways[asked] = function.reaches(start, asked[3], running, cut, gated)
         return self._ways[asked]
 
     def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, above: Step | None) -> Memos:
@@ -279,6 +280,8 @@ class _Program:
         if any(self._called(last, call) in self._words.own for call in self.function(last).calls(last)):
             untested.append(f"that the storage read at {one.read[-1]} is of the layer at hand")
             return True
+        if self._is_for_each(wait[depth:], one.read[place]):
+            return True
         waited = self._carried(wait[depth:], self._waited(last))
         read = self._carried(one.read[place:], self._read(one.read[-1]))
         if not waited or not read:
@@ -290,6 +293,22 @@ class _Program:
         if any(right.computed for right in read):
             untested.append(f"the layer of the computed index at {one.read[-1]}")
             return True
+        return False
+
+    def _is_for_each(self, wait: Sequence[Step], read: Step) -> bool:
+        """Whether a wait is made in a loop over all layers, for that of the round, and the read is not in the loop."""
+        for place, step in enumerate(wait):
+            function = self.function(step)
+            waited = [
+                each.without(self._words.first_layers) for each in self._carried(wait[place:], self._waited(wait[-1]))
+            ]
+            for loop in function.loops(self._words.counts):
+                layer = form(function, loop.layer)
+                outside = step.function != read.function or not any(
+                    block in function.inside(loop) for block, _ in function.points(read)
+                )
+                if outside and any((each.terms, each.constant) == (layer.terms, layer.constant) for each in waited):
+                    return True
         return False
 
     def _waited(self, step: Step) -> list[Form]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from auditor.certificates import Step, Vocabulary
 from auditor.facts import (
@@ -35,6 +35,16 @@ Running: TypeAlias = Call | Attr | Enter | Iterate | Item
 """An instruction that runs a function, or a generator up to its next ``yield``."""
 Cut: TypeAlias = Callable[[Value, bool], bool]
 """Whether a branch that goes this way has nothing to wait for."""
+
+
+class Loop(NamedTuple):
+    """A loop over all layers: the block that its rounds begin at, the first one of its body, the one behind it; and the
+    variable that is the layer."""
+
+    head: int
+    body: int
+    end: int
+    layer: Value
 
 
 class Function:
@@ -136,9 +146,52 @@ class Function:
             if isinstance(block.end, Return)
         )
 
-    def reaches(self, start: Point, goals: Collection[Point], gates: Collection[Point], cut: Cut) -> frozenset[Point]:
+    def loops(self, counts: Collection[str]) -> list[Loop]:
+        """The loops over ``range(n)`` where n is one of the attributes that hold how many layers there are."""
+        found = []
+        for number, block in enumerate(self.facts.blocks):
+            if isinstance(block.end, Choice) and len(block.end.targets) == 2:
+                body, end = block.end.targets
+                one = next(iter(self.facts.blocks[body].instructions), None)
+                made = self.made(one.iterable) if isinstance(one, Iterate) else None
+                if isinstance(one, Iterate) and made is not None and self._is_range(made, counts):
+                    found.append(Loop(number, body, end, one.dst))
+        return found
+
+    def _is_range(self, made: Call, counts: Collection[str]) -> bool:
+        names = self.names(made.func) | {"range"} if len(made.arguments) == 1 else frozenset()
+        count = self.defined.get(made.arguments[0].value) if made.arguments else None
+        return names == {"range"} and isinstance(count, Attr) and count.name in counts
+
+    def inside(self, loop: Loop) -> frozenset[int]:
+        """The blocks that run in a round of a loop."""
+        found, todo = {loop.body}, [loop.body]
+        while todo:
+            for target in _targets(self.facts.blocks[todo.pop()], lambda test, side: False):
+                if target not in (loop.head, *found):
+                    found.add(target)
+                    todo.append(target)
+        return frozenset(found)
+
+    def gated_loops(self, gates: Collection[Point], cut: Cut, counts: Collection[str]) -> frozenset[tuple[int, int]]:
+        """The edges by which loops end of which no round goes by without passing a gate: none ends without a round."""
+        return frozenset(
+            (loop.head, loop.end)
+            for loop in self.loops(counts)
+            if not self.reaches((loop.body, 0), {(loop.head, 0)}, gates, cut)
+        )
+
+    def reaches(
+        self,
+        start: Point,
+        goals: Collection[Point],
+        gates: Collection[Point],
+        cut: Cut,
+        gated: Collection[tuple[int, int]] = (),
+    ) -> frozenset[Point]:
         """The goals that some way from ``start`` leads to without passing a gate. A way through a branch on which there
-        is nothing to wait for does not count; an exception may leave a block before any of its instructions."""
+        is nothing to wait for, or by a ``gated`` edge, does not count; an exception may leave a block before any of its
+        instructions."""
         found: set[Point] = set()
         seen: set[int] = set()
         todo = [start]
@@ -155,7 +208,7 @@ class Function:
             )
             todo.extend((handler, 0) for handler in block.handlers)
             if stop is None:
-                todo.extend((target, 0) for target in _targets(block, cut))
+                todo.extend((target, 0) for target in _targets(block, cut) if (number, target) not in gated)
         return frozenset(found)
 
 

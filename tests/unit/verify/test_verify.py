@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import FunctionFacts
+from auditor.facts import Await, FunctionFacts
 from auditor.gating import certificates, vocabulary
 from auditor.spec import find_pack
 from auditor.verify import verify
@@ -120,6 +120,42 @@ def test_a_false_certificate_is_refused(change: Callable[[Certificate], Certific
     one = next(one for one in found.certificates if one.armed and len(one.wait) > 1 and len(one.read) > 2)
     (opinion,) = verify([change(one)], found.facts, found.words)
     assert any(said in objection for objection in opinion.objections), opinion.objections
+
+
+def changed(found: Proofs, name: str, **facts: object) -> Facts:
+    """The facts with a function changed, known by the end of its qualified name."""
+    (function,) = [one for one in found.facts if one.endswith(name)]
+    return {**found.facts, function: found.facts[function]._replace(**facts)}  # type: ignore[arg-type]
+
+
+def test_a_memoised_function_need_not_wait_nor_read_again() -> None:
+    """Neither what it waited for nor what it returns is of the load at hand."""
+    found = proofs("ungated-access/ok_waits")
+    told = found.objections(changed(found, "KeyPool.get_key_buffer", decorators=("functools.lru_cache",)))
+    outside = [why for one, why in told.items() if any(step.function.endswith("forward") for step in one.read)]
+    assert outside
+    assert all("can be reached without" in why[0] for why in outside)
+
+
+def test_a_coroutine_that_nobody_awaits_waits_for_nothing() -> None:
+    found = proofs("entry/awaited")
+    for method in ("KeyPool.get_key_buffer", "KeyPool.get_value_buffer"):
+        (function,) = [facts for name, facts in found.facts.items() if name.endswith(method)]
+        blocks = tuple(
+            block._replace(instructions=tuple(one for one in block.instructions if not isinstance(one, Await)))
+            for block in function.blocks
+        )
+        told = found.objections(changed(found, method, blocks=blocks))
+        fallen = [why for one, why in told.items() if any(step.function.endswith(method) for step in one.wait)]
+        assert fallen, method
+        assert all("does not await" in why[0] for why in fallen)
+
+
+def test_a_loop_over_fewer_layers_does_not_wait_for_each() -> None:
+    found = proofs("layers/waits_for_each")
+    words = replace(found.words, counts=frozenset())
+    told = verify(found.certificates, found.facts, words)
+    assert all(one.objections for one in told)
 
 
 EITHER = """
