@@ -220,7 +220,7 @@ class SimExperiment:
     def _reader(self, rig: Rig, path: str) -> Reader:
         found = dict(instances(rig.within, self.recipe.package, self._class()))
         values = partial(self.recipe.values, rig)
-        reader = Reader(found[path], self.experiment.method, values, self.recipe.package)
+        reader = Reader(found[path], self.experiment.method, values, self.recipe.package, rig.begins)
         if not hasattr(reader.target, reader.method):
             raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
         return reader

@@ -16,7 +16,7 @@ import torch
 from cuda_probe.comparing import POISON, Seen, differing, poison, raw_bytes
 from cuda_probe.dispatch import Machine
 from cuda_probe.loading import kernel_calls
-from cuda_probe.objects import tensors
+from cuda_probe.objects import tensors, walk
 from cuda_probe.recipe import Reader, Rig, ShowsNothing, accessors
 from cuda_probe.scenarios import Scenario
 from cuda_probe.sim import Access, Operation, Race, Stream, path
@@ -50,8 +50,8 @@ class Trial:
 
     def __init__(self, machine: Machine, rig: Rig, reader: Reader, layer: int):
         self.machine, self.rig, self.reader, self.layer = machine, rig, reader, layer
-        self._as_built = dict(vars(reader.target))  # each call is the first one
-        self.looks_only, self._hands_out, self._written = False, False, set[int]()
+        self._as_built = _attributes(reader.target, reader.package, but=rig.counter)  # each call is the first one
+        self.looks_only, self._hands_out, self._written, self._called = False, False, set[int](), 0
         self._buffers: dict[int, tuple[str, torch.Tensor]] = {}
         for name, tensor in tensors(rig.pool, reader.package):
             machine.memory.mark(tensor, name)
@@ -68,7 +68,7 @@ class Trial:
         if not self._touched:
             raise ShowsNothing(f"{reader.method} reads no buffer of the pool")
         if rig.layered is not None and not reader.takes(rig.layered):
-            self._require_layer(rig.layered, self._read_since(begin))
+            self._require_layer(rig.layered, self._read_since(self._called))
         self.previous = self.start()
         machine.device.synchronize()
         rig.set_consumer(self.previous)
@@ -108,7 +108,10 @@ class Trial:
         def opaque(name: str, args: Any, kwargs: Any) -> None:
             self._opaque_kernel(name, (args, kwargs), self._filled_since(begin), by_kernels)
 
-        vars(self.reader.target).update(self._as_built)
+        for one, attributes in self._as_built:
+            vars(one).update(attributes)
+        self.reader.begin(self.layer)
+        self._called = len(device.operations)
         with kernel_calls(opaque), self.machine.looks() as looked:
             result = self.reader.call(self.layer)
         filled, self._written = self._filled_since(begin), self._written_since(begin)
@@ -117,7 +120,7 @@ class Trial:
         held = self.machine.memory.holds  # what a kernel would have filled that cannot run here holds nothing
         handed_out = [one for one in handed_out if self._key(one) in filled or not (by_kernels or held(one))]
         if not handed_out and not by_kernels:
-            if behind := self._left_behind(begin):
+            if behind := self._left_behind(self._called):
                 return behind
             handed_out = [one for one in looked if self._key(one) in self._buffers]
             self.looks_only = bool(handed_out)
@@ -231,6 +234,13 @@ class Trial:
             found = [one for _, one in tensors(result, self.reader.package)]
             accesses += [self.machine.memory.access(one, write=False) for one in found]
         return accesses
+
+
+def _attributes(target: Any, package: str, *, but: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """Return an object and those that it holds, but for what another holds, each with its attributes as they are."""
+    parts = {id(one): one for _, one in walk(target, package) if hasattr(one, "__dict__")}
+    others = {id(one) for _, one in walk(but, package)}
+    return [(one, dict(vars(one))) for key, one in parts.items() if key not in others]
 
 
 def _layers(layers: Sequence[int]) -> str:

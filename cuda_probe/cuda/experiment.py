@@ -66,6 +66,7 @@ class CudaTrial:
 
     def observe(self, *, read_on: torch.cuda.Stream | None = None) -> Seen:
         """Call the accessor and copy what it hands out, on the current stream or another."""
+        self.reader.begin(self.layer)
         handed_out = [tensor for _, tensor in tensors(self.reader.call(self.layer), self.reader.package)]
         with torch.cuda.stream(read_on or torch.cuda.current_stream()):
             return self._copied(handed_out)

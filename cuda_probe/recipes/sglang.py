@@ -10,6 +10,7 @@ import builtins
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -30,6 +31,8 @@ from cuda_probe.recipes.sglang_loader import make_controller
 from cuda_probe.recipes.sglang_values import CONFIGURATIONS, LAYERS, PAGE, SERVER, VALUES, Named, read_with
 
 LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
+BEGINS = ("begin_shard_extend", "register_mapping")
+"""By these a pool is told of a batch over several ranks, or where the tokens of a sparse one are."""
 
 FOCUS = (
     "sglang.srt.mem_cache",
@@ -104,6 +107,9 @@ class SGLang:
         for name, options in _distinct(self._arguments().parameters_of(class_)):
             yield f"{class_.__name__}({name}) with its controller", partial(self._build_loaded, class_, options)
             yield f"{class_.__name__}({name})", partial(self._build, class_, options)
+        if any(hasattr(class_, begin) for begin in BEGINS):
+            for name, options in _distinct(self._arguments().parameters_of(class_)):
+                yield f"{class_.__name__}({name}), begun", partial(self._build, class_, options, begins=BEGINS)
 
     def _builds_by(self, maker: Maker) -> Iterator[tuple[str, Build]]:
         function = getattr(import_module(maker.module), maker.function, None)
@@ -158,9 +164,11 @@ class SGLang:
         fidelity = Fidelity("real-init", "real", "real-controller", "reference")
         return Rig(pool, LAYERS, controller.layer_done_counter, controller.load_stream, fidelity, start_load)
 
-    def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
+    def _build(
+        self, class_: type, options: Mapping[str, Any], machine: Machine | None, *, begins: Sequence[str] = ()
+    ) -> Rig:
         pool: Any = self._arguments().build(class_, self._given(options))
-        return self._armed(pool, (pool,))
+        return replace(self._armed(pool, (pool,)), begins=begins)
 
     def _build_by(self, function: Callable[..., Any], options: Mapping[str, Any], machine: Machine | None) -> Rig:
         """Let a function of the engine make its pools, and arm those that it hands out, as its callers do."""
