@@ -232,9 +232,13 @@ class SimExperiment:
     # ---------------------------------------------------------------- for people
 
     def _witnessed(self, setup: Setup, scenario: Scenario, race: Race) -> RaceSeen:
-        late = race.second if race.kind == "WAR" else race.first  # a load that comes before the read is right
-        witness = Starve(late.number)
-        outcome = self._attempt(setup, witness, scenario)
+        """Hold back the one, and if that was right the other: which of both has to come first is not in the race."""
+        ends = (race.second, race.first) if race.kind == "WAR" else (race.first, race.second)
+        for end in ends:
+            witness = Starve(end.number)
+            outcome = self._attempt(setup, witness, scenario)
+            if outcome.wrong:
+                break
         return RaceSeen(
             race.kind,
             race.later.name or race.earlier.name,

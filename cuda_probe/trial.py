@@ -150,10 +150,10 @@ class Trial:
         device.synchronize()
         operations = tuple(device.operations[begin:])
         return Outcome(
-            wrong=differing(seen, self._right_raw if scenario.raw else self._right),
+            wrong=differing(seen, scenario.right(self._right, self._right_raw)),
             due=self._due,
             races=tuple(race for race in device.races if race.second.number >= begin and self._concerns(race)),
-            path=_proof(operations, set(self._touched)),
+            path=_proof(operations, set(self._touched), kept=scenario.kept),
             operations=operations,
             notes=tuple(device.notes[noted:]),
             looks_only=self.looks_only,
@@ -253,13 +253,15 @@ def _copy_all(targets: Sequence[torch.Tensor], sources: Sequence[torch.Tensor]) 
 
 
 # proof(l, r) <- the last copy into a buffer l, the first read r of it launched later, before(l, r)
-def _proof(operations: Sequence[Operation], keys: set[int]) -> tuple[Operation, ...]:
+# proof(r, l) <- kept, the last read r of a buffer, the first copy l into it launched later, before(r, l)
+def _proof(operations: Sequence[Operation], keys: set[int], *, kept: bool) -> tuple[Operation, ...]:
     def touches(operation: Operation, write: bool) -> bool:
         return any(access.key in keys and access.write is write for access in operation.accesses)
 
     loads = [operation for operation in operations if touches(operation, True)]
     reads = [operation for operation in operations if touches(operation, False) and not touches(operation, True)]
-    if not loads or not reads:
+    firsts, seconds = (reads, loads) if kept else (loads, reads)
+    if not firsts or not seconds:
         return ()
-    later = [read for read in reads if read.number > loads[-1].number]
-    return path(loads[-1], later[0]) if later else ()
+    later = [second for second in seconds if second.number > firsts[-1].number]
+    return path(firsts[-1], later[0]) if later else ()

@@ -93,7 +93,7 @@ class CudaTrial:
         # Asked at once: no means that the reader was done while its layer was still to come, whatever the bytes are.
         early = self._index is not None and not self.rig.arrived(self._index, self.layer).query()
         torch.cuda.synchronize()
-        wrong = differing(seen, self._right_raw if scenario.raw else self._right)
+        wrong = differing(seen, scenario.right(self._right, self._right_raw))
         return Timed(wrong, self._due, early, launching_ms)
 
     def _forget(self, delay_ms: float) -> None:

@@ -47,7 +47,8 @@ class Stub:
         return Stub(f"{self._stub_name}()")
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (StubBase,)
+        first = next(base for base in bases if isinstance(base, Stub))
+        return (StubBase,) if self is first else ()  # a class has each base once
 
     def __getitem__(self, key: Any) -> Any:
         return self
