@@ -72,6 +72,8 @@ EXPECTED = {
     "pools.PairPool.get_key_buffer/early-complete": CONFIRMED,
     "pools.PairPool.get_key_buffer/load-over-write": CONFIRMED,
     "pools.PairPool.get_key_buffer/load-over-write-fenced": ORDERED,
+    "pools.PairPool.get_key_buffer/load-over-read": CONFIRMED,
+    "pools.PairPool.get_key_buffer/load-over-read-fenced": ORDERED,
     "pools.PairPool.get_key_buffer/wrong-layer": CONFIRMED,
     # what shows nothing says so
     "pools.DraftPool.get_key_buffer/base": "inconclusive: get_key_buffer reads no buffer of the pool",
