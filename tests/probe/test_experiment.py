@@ -177,6 +177,6 @@ def test_a_module_that_is_not_in_the_tree_is_told():
 
 def test_an_engine_without_a_recipe_is_told():
     """Nothing is guessed of its constructors."""
-    foreign = Experiment("x", "gated", None, (), "lmcache.pool", "Pool", "get", (), None, "base")
-    (record,) = run_plan(Plan("lmcache", "", (foreign,)), ENGINE)
-    assert record.to_json()["label"] == "could not run: there is no recipe for lmcache"
+    foreign = Experiment("x", "gated", None, (), "tokenspeed.pool", "Pool", "get", (), None, "base")
+    (record,) = run_plan(Plan("tokenspeed", "", (foreign,)), ENGINE)
+    assert record.to_json()["label"] == "could not run: there is no recipe for tokenspeed"
