@@ -142,9 +142,9 @@ class Recipe(Protocol):
     layered: frozenset[str]
     """The parameters by which an accessor is told its layer."""
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
-        """Return what imports the engine from a tree, these modules in any case; ``gpu``: to run on one, with its
-        real kernels."""
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
+        """Return what imports the engine from a tree, these modules in any case; ``kernels``: with those that it
+        has in Triton."""
 
     def prepare(self) -> None:
         """Set what modules of the engine take from one another, before any other is imported."""

@@ -25,7 +25,8 @@ from cuda_probe.sim import Access, Operation, Race, Stream, path
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one trial gave. ``path``: the chain from the load to the read, if there is one. ``looks_only``: the
-    accessor reads no byte, it asks for shapes; the read is that of whoever goes on."""
+    accessor reads no byte, it asks for shapes; the read is that of whoever goes on. ``interpreted``: its kernels ran,
+    and none was opaque."""
 
     wrong: int
     due: int
@@ -34,6 +35,7 @@ class Outcome:
     operations: tuple[Operation, ...]
     notes: tuple[str, ...]
     looks_only: bool = False
+    interpreted: bool = False
 
     @property
     def torn(self) -> bool:
@@ -51,7 +53,8 @@ class Trial:
     def __init__(self, machine: Machine, rig: Rig, reader: Reader, layer: int):
         self.machine, self.rig, self.reader, self.layer = machine, rig, reader, layer
         self._as_built = _attributes(reader.target, reader.package, but=rig.counter)  # each call is the first one
-        self.looks_only, self._hands_out, self._written, self._called = False, False, set[int](), 0
+        self.looks_only, self._hands_out, self._opaque = False, False, False
+        self._written, self._called = set[int](), 0
         self._buffers: dict[int, tuple[str, torch.Tensor]] = {}
         for name, tensor in tensors(rig.pool, reader.package):
             machine.memory.mark(tensor, name)
@@ -157,6 +160,7 @@ class Trial:
             operations=operations,
             notes=tuple(device.notes[noted:]),
             looks_only=self.looks_only,
+            interpreted=bool(self.machine.interpreted) and not self._opaque,
         )
 
     def _concerns(self, race: Race) -> bool:
@@ -203,6 +207,7 @@ class Trial:
     def _opaque_kernel(self, name: str, given: Any, filled: set[int], seen: Seen) -> None:
         buffers = [one for _, one in tensors(given, package="") if self._key(one) in filled]
         if buffers:
+            self._opaque = True
             with self.machine.outside():
                 copies = [torch.empty(one.shape, dtype=one.dtype) for one in buffers]
             accesses = [self.machine.memory.access(one, write=False) for one in buffers]

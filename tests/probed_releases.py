@@ -1,4 +1,5 @@
-"""A table: public bugs and their fixes, run on the simulated device. ``python -m tests.probed_releases``.
+"""A table: public bugs and their fixes, run on the simulated device. ``python -m tests.probed_releases``; with
+``--interpret`` those whose accessors launch Triton kernels, which Triton's interpreter runs, under three schedules.
 
 Releases are fetched from PyPI once, unpacked and partly executed: their pools and counters are real, see ``fidelity``
 in the evidence.
@@ -46,6 +47,7 @@ class Case:
         return Experiment(name, "ungated", None, (), self.module, self.class_, self.method, (), None, self.scenario)
 
 
+FEW = ("latest", "earliest", "random:0")
 CONFIRMED, ORDERED = "confirmed on sim", "ordered on sim"
 INDEX = ("get_index_k_continuous", "get_index_k_scale_continuous", "get_index_k_scale_buffer")
 STORY = ("0.5.12", "0.5.14", "0.5.18", "0.5.22", "0.5.23")
@@ -77,20 +79,25 @@ CASES = (
 RELEASES = sorted({(case.package, release) for case in CASES for release in case.releases})
 
 
-def probed(package: str, release: str, schedules: Sequence[str] | None = None) -> Iterator[tuple[Case, Record]]:
+def probed(
+    package: str, release: str, schedules: Sequence[str] | None = None, *, interpret: bool = False
+) -> Iterator[tuple[Case, Record]]:
     """Run all cases of a release."""
     cases = [case for case in CASES if case.package == package and release in case.releases]
     tree = fetch_release(f"{package}=={release}")
     plan = Plan(package, release, tuple(case.experiment for case in cases))
-    yield from zip(cases, run_plan(plan, tree, schedules=schedules), strict=True)
+    yield from zip(cases, run_plan(plan, tree, schedules=schedules, interpret=interpret), strict=True)
 
 
 def main() -> int:
     """Print the table; 1 if a label is not the expected one."""
-    surprises = 0
+    surprises, interpret = 0, "--interpret" in sys.argv
+    schedules = FEW if interpret else None
     print(f"{'release':<16}{'accessor':<64}{'race':>7}{'wrong':>7}{'witness':>20}  label")
     for package, release in RELEASES:
-        for case, record in probed(package, release):
+        for case, record in probed(package, release, schedules, interpret=interpret):
+            if interpret and (record.fidelity is None or record.fidelity.kernels != "interpreted"):
+                continue
             plain, trials = record.to_json(), record.observation.trials
             race = next(iter(record.observation.races), None)
             witness = f"{race.witness_wrong}/{race.bytes} B" if race else "-"

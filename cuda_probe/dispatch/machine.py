@@ -19,6 +19,8 @@ class Machine:
     def __init__(self, schedule: Schedule | None = None):
         self.device = SimulatedCuda(schedule)
         self.memory = Memory()
+        self.interpreted: list[str] = []
+        """The Triton kernels that were launched."""
         self._looks: list[torch.Tensor] = []
 
     @contextmanager

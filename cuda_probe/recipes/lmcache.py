@@ -46,7 +46,7 @@ class LMCache:
     pools = ("lmcache/v1/gpu_connector.py", "lmcache/v1/gpu_connector/gpu_connectors.py")
     layered: frozenset[str] = frozenset()
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
         """Execute the engine and the connectors."""
         split = (tree / "lmcache/v1/gpu_connector").is_dir()
         self._connectors = f"{CONNECTORS}.gpu_connectors" if split else CONNECTORS

@@ -1,7 +1,8 @@
 """SGLang 0.5.10 to 0.5.23: its pools and its counter are built as they are; its loader is replaced by copies in the
 same order.
 
-Kernels that need Triton or sgl_kernel are opaque: they count as reads of the buffers that they are given.
+Kernels in Triton (if they are not interpreted) and those of sgl_kernel are opaque: they count as reads of the buffers
+that they are given.
 """
 
 from __future__ import annotations
@@ -73,10 +74,10 @@ class SGLang:
     pools = ("sglang/srt/mem_cache/*pool*.py",)
     layered = LAYERED
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
         """Execute the memory pools, the cache controller, what these need, and the modules that are asked about."""
         self._tree = tree
-        self._importer = TreeImporter(tree, "sglang", (*FOCUS, *modules), absent=() if gpu else ("triton",))
+        self._importer = TreeImporter(tree, "sglang", (*FOCUS, *modules), absent=() if kernels else ("triton",))
         return self._importer
 
     def prepare(self) -> None:

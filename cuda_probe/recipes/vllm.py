@@ -44,7 +44,7 @@ class VLLM:
     pools = ("vllm/v1/simple_kv_offload/worker.py",)
     layered: frozenset[str] = frozenset()
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
         """Execute the worker and its backend."""
         return TreeImporter(tree, "vllm", (*FOCUS, *vllm_connectors.FOCUS, *modules))
 

@@ -8,11 +8,9 @@ from auditor.errors import ReleaseUnavailable
 
 pytest.importorskip("torch", reason="PyTorch is not installed (make probe installs it)")
 
-from tests.probed_releases import RELEASES, probed  # needs PyTorch
+from tests.probed_releases import FEW, RELEASES, probed  # needs PyTorch
 
 pytestmark = [pytest.mark.corpus, pytest.mark.xdist_group("probe")]
-
-FEW = ("latest", "earliest", "random:0")
 
 
 @pytest.mark.parametrize(("package", "release"), RELEASES)
