@@ -20,7 +20,7 @@ from unittest.mock import patch
 import torch
 
 from cuda_probe.arguments import Arguments
-from cuda_probe.comparing import raw_bytes
+from cuda_probe.comparing import fill
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
@@ -155,7 +155,7 @@ def _stores(engine: type, connector: type, machine: Machine | None) -> Rig:
         with torch.cuda.stream(forward):
             for layer in range(last):
                 if forward_pass:
-                    _fill(made.paged[layer])
+                    fill(made.paged[layer])
                 torch.cuda.synchronize()
                 made.advance(1)
         torch.cuda.synchronize()
@@ -163,7 +163,7 @@ def _stores(engine: type, connector: type, machine: Machine | None) -> Rig:
     def start(_: Sequence[torch.Tensor], __: int) -> int:
         steps_before(forward_pass=True)
         with torch.cuda.stream(forward):
-            _fill(made.paged[last])
+            fill(made.paged[last])
         return 0
 
     def begin() -> None:
@@ -177,11 +177,6 @@ def _stores(engine: type, connector: type, machine: Machine | None) -> Rig:
 
     made.engine.store_layer, made.engine.begin_step = store, begin
     return made.rig(forward, start, layers=1, begins=("begin_step",))
-
-
-def _fill(tensor: torch.Tensor) -> None:
-    raw = raw_bytes(tensor)
-    raw.copy_((torch.arange(raw.numel()) * 37 % 200 + 1).to(torch.uint8), non_blocking=True)
 
 
 def _copy_layer(memory: torch.Tensor, *given: Any, **_: Any) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from cuda_probe.arguments import Arguments, refuse
-from cuda_probe.comparing import raw_bytes
+from cuda_probe.comparing import fill
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
@@ -231,9 +231,7 @@ def _signals_first(complete: Callable[[int], None], copy: Callable[[int], None])
 
 def _copy(buffers: Sequence[torch.Tensor]) -> None:
     for buffer in buffers:
-        raw = raw_bytes(buffer)
-        pattern = (torch.arange(raw.numel()) * 37 % 200 + 1).to(torch.uint8)  # 1 to 200: never poison
-        raw.copy_(pattern, non_blocking=True)
+        fill(buffer)
 
 
 def _class(module: str, name: str) -> type | None:

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import torch
 
 from cuda_probe.arguments import Arguments
-from cuda_probe.comparing import raw_bytes
+from cuda_probe.comparing import fill
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
@@ -91,7 +91,7 @@ class VLLM:
         def start_forward(buffers: Sequence[torch.Tensor], _: int) -> int:
             with torch.cuda.stream(forward):
                 for buffer in buffers:
-                    _fill(buffer)
+                    fill(buffer)
             return 0
 
         for name in ("get_finished", "wait_for_save"):  # called where the forward pass was launched
@@ -105,7 +105,7 @@ class VLLM:
         worker = self._worker(class_)
         begin, finish, blocks = worker.start_load_kv, worker.get_finished, worker.gpu_kv_caches
         for host in worker.cpu_kv_caches.values():
-            _fill(host)
+            fill(host)
 
         def start_load(_: Sequence[torch.Tensor], __: int) -> int:
             self._step(worker, load_gpu_blocks=STORED, load_cpu_blocks=list(range(len(STORED))))
@@ -134,11 +134,6 @@ def _called_on(stream: Any, method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*args, **kwargs)
 
     return called
-
-
-def _fill(tensor: torch.Tensor) -> None:
-    raw = raw_bytes(tensor)
-    raw.copy_((torch.arange(raw.numel()) * 37 % 200 + 1).to(torch.uint8), non_blocking=True)
 
 
 class _WorkedOff:

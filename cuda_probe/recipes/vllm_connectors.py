@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from cuda_probe.comparing import fill
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading.stubs import Stub
@@ -56,7 +57,7 @@ def connects(class_: type, machine: Machine | None) -> Rig:
     caches = {name: torch.zeros(BYTES, dtype=torch.uint8, device="cuda") for name in NAMES}
     sources = {name: torch.zeros(BYTES, dtype=torch.uint8, pin_memory=True) for name in NAMES}
     for source in sources.values():
-        source.copy_((torch.arange(BYTES) * 37 % 200 + 1).to(torch.uint8))
+        fill(source)
     network, waits = torch.cuda.Stream(), False
 
     worker.kv_caches = caches
