@@ -134,15 +134,23 @@ class SGLang:
         return _Answers(VALUES)
 
     def _given(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self._resolved(value) for name, value in options.items()}
+        made: dict[int, Any] = {}
+        return {name: self._resolved(value, made) for name, value in options.items()}
 
-    def _resolved(self, value: Any) -> Any:
+    def _resolved(self, value: Any, made: dict[int, Any]) -> Any:
+        if isinstance(value, dict):
+            return {key: self._resolved(one, made) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._resolved(one, made) for one in value]
         if not isinstance(value, Named):
             return value
-        class_ = _class(*value.name.split(":"))
-        if class_ is None:
-            raise NotApplicable(f"there is no {value.name}")
-        return self._arguments().build(class_, value.given) if value.built else class_
+        if id(value) not in made:
+            class_ = _class(*value.name.split(":"))
+            if class_ is None:
+                raise NotApplicable(f"there is no {value.name}")
+            given = self._resolved(dict(value.given), made)
+            made[id(value)] = self._arguments().build(class_, given) if value.built else class_
+        return made[id(value)]
 
     def _build_loaded(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         """Build a pool with the engine's own controller and host pool; all its layers are loaded, so all are
