@@ -85,9 +85,11 @@ class Judge:
             self.counts[key if key in known or len(known) < MOST_FAULTS else MORE_FAULTS] += 1
 
     def summarise(self) -> None:
-        """Tell what was counted; the last summary of a process holds."""
+        """Tell what was counted, if anything was; the last summary of a process holds."""
         with self._lock:
             counts = sorted(self.counts.items())
+        if not counts:
+            return
         try:
             self._tell(
                 {"summary": [{"accessor": what, "verdict": verdict, "calls": n} for (what, verdict), n in counts]}

@@ -73,11 +73,7 @@ def _engine_of(plan: Plan) -> Engine:
 def install(environment: Mapping[str, str] = os.environ) -> Judge:
     """Hook into this process: wrap what the plan names whenever its module is executed."""
     plan = load_plan(Path(environment[PLAN]))
-    engine, out = _engine_of(plan), Path(environment[OUT])
-
-    def tell(record: Mapping[str, Any]) -> None:
-        _write(out, record)
-
+    engine, tell = _engine_of(plan), functools.partial(_write, Path(environment[OUT]))
     judge = Judge(engine, functools.partial(_current_stream, engine), tell)
     hooks: dict[str, list[Hook]] = {}
     module, _, name = engine.signals.partition(":")
@@ -92,7 +88,7 @@ def install(environment: Mapping[str, str] = os.environ) -> Judge:
     after_import = AfterImport(judge, hooks)
     sys.meta_path.insert(0, after_import)
     for name in set(hooks) & set(sys.modules):  # by a .pth file of the environment
-        after_import.call(sys.modules[name])
+        after_import.call(name, sys.modules[name])
     os.register_at_fork(after_in_child=judge.forked)
     atexit.register(judge.summarise)
     return judge
@@ -250,13 +246,13 @@ class AfterImport(MetaPathFinder):
         found = (one.find_spec(name, path, target) for one in sys.meta_path if one is not self)
         spec = next((one for one in found if one is not None), None)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = _Calling(spec.loader, self.call)
+            spec.loader = _Calling(spec.loader, functools.partial(self.call, name))
         return spec
 
-    def call(self, module: ModuleType) -> None:
-        """Call the hooks of a module that has been executed."""
-        for hook in self._hooks[module.__name__]:
-            _quietly(self._judge, module.__name__, functools.partial(hook, module))
+    def call(self, name: str, module: ModuleType) -> None:
+        """Call the hooks of a module that has been executed; what it calls itself is its own affair."""
+        for hook in self._hooks[name]:
+            _quietly(self._judge, name, functools.partial(hook, module))
 
 
 class _Calling(Loader):
