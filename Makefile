@@ -10,7 +10,7 @@ PYTEST  := $(BIN)/python -m pytest
 OFFLINE := bufgate: its dependencies could not be installed; the first run needs PyPI
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run check test lint types imports golden corpus truth receivers learned mutants bench long probe agreement fixes clean
+.PHONY: help venv run check test lint types imports golden corpus truth receivers learned mutants bench long probe agreement fixes kernels clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ agreement: $(VENV)/.probe  ## audit RELEASE, run every claim of its report on a 
 fixes: $(VENV)/.probe  ## a table of public bugs in SGLang before and after their fix, run on a simulated GPU
 	@$(BIN)/python -m tests.probed_releases
 
+kernels: $(VENV)/.triton  ## the same with Triton's kernels run in its interpreter, where they read the buffers
+	@$(BIN)/python -m tests.probed_releases --interpret
+
 venv: $(VENV)/.tests  ## the virtual environment with everything a developer needs
 
 clean:  ## remove the virtual environment, reports and caches
@@ -83,6 +86,10 @@ $(VENV)/.probe: | $(VENV)/.runs
 	$(BIN)/python -m pip install -q 'torch==2.13.0+cpu' || $(BIN)/python -m pip install -q -e '.[probe]' || \
 	  { echo "$(OFFLINE)" >&2; exit 2; }
 	-$(BIN)/python -m pip install -q -e '.[nvrtc]'
+	@touch $@
+
+$(VENV)/.triton: | $(VENV)/.probe
+	$(BIN)/python -m pip install -q -e '.[triton]' || { echo "$(OFFLINE)" >&2; exit 2; }
 	@touch $@
 
 $(VENV)/.tests: pyproject.toml | $(BIN)/python

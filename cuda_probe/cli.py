@@ -40,6 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("plan", type=Path, help="probe-plan-v1, from `bufgate probe plan`")
     _tree_options(run)
     run.add_argument("--gpu", action="store_true", help="run on the GPU of this machine as well")
+    run.add_argument("--interpret", action="store_true", help="run Triton kernels, in Triton's interpreter (slow)")
     run.add_argument("--only", metavar="ID", action="append", default=[], help="run these experiments only; repeatable")
     run.add_argument("-o", "--output", type=Path, metavar="FILE", help="write evidence-v1 here instead of to stdout")
     run.set_defaults(run=_run)
@@ -92,7 +93,8 @@ def _tree_options(parser: argparse.ArgumentParser) -> None:
 def _run(options: argparse.Namespace) -> int:
     plan = _chosen(options.plan, options.only)
     _require_execute(options)
-    return _finish(_executed(plan, options.tree, None, gpu=options.gpu), options.output)
+    records = _executed(plan, options.tree, None, gpu=options.gpu, interpret=options.interpret)
+    return _finish(records, options.output)
 
 
 def _chosen(file: Path, ids: Sequence[str]) -> Plan:
@@ -166,10 +168,12 @@ def _replay(options: argparse.Namespace) -> int:
     return _finish(_executed(plan, options.tree, (schedule,)), None)
 
 
-def _executed(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool = False) -> list[Record]:
+def _executed(
+    plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool = False, interpret: bool = False
+) -> list[Record]:
     from cuda_probe.running import run_plan
 
-    return run_plan(plan, tree, schedules=schedules, gpu=gpu, tell=_say)
+    return run_plan(plan, tree, schedules=schedules, gpu=gpu, interpret=interpret, tell=_say)
 
 
 def _require_execute(options: argparse.Namespace) -> None:

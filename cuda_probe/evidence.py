@@ -15,7 +15,7 @@ class Fidelity:
     pool: Literal["real-init"]
     counter: Literal["real"]
     loader: Literal["real-controller", "generic-copy"]
-    kernels: Literal["real", "reference", "opaque-stub"]
+    kernels: Literal["real", "interpreted", "reference", "opaque-stub"]
     stubs: tuple[str, ...] = ()
 
 

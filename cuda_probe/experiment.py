@@ -45,7 +45,7 @@ class Known:
     """What is known already, by all that it depends on: claims about several objects or methods of one class come to
     the same. ``measured``: observations; ``inspected``: rigs, and why one cannot be built or holds no such object."""
 
-    measured: dict[tuple[object, ...], Observation] = field(default_factory=dict)
+    measured: dict[tuple[object, ...], tuple[Observation, Fidelity]] = field(default_factory=dict)
     inspected: dict[tuple[object, ...], Candidate | CouldNotRun] = field(default_factory=dict)
 
 
@@ -97,7 +97,7 @@ class SimExperiment:
             key = (setup.name, setup.path, setup.layer, self.experiment.method, self.experiment.scenario, *schedules)
             if key not in self._known.measured:
                 self._known.measured[key] = self._observation(setup, scenario, schedules, nothing)
-            return self._known.measured[key], setup.fidelity
+            return self._known.measured[key]
         except CouldNotRun as reason:
             return replace(nothing, failure=str(reason)), None
         except ShowsNothing as reason:
@@ -111,7 +111,7 @@ class SimExperiment:
 
     def _observation(
         self, setup: Setup, scenario: Scenario, schedules: Sequence[str], nothing: Observation
-    ) -> Observation:
+    ) -> tuple[Observation, Fidelity]:
         outcomes = [self._attempt(setup, schedule_named(name), scenario) for name in schedules]
         first = outcomes[0]
         if first.looks_only and first.races:
@@ -121,6 +121,7 @@ class SimExperiment:
             positive=_tally([self._attempt(setup, make(), POSITIVE) for make in both]),
             negative=_tally([self._attempt(setup, make(), NEGATIVE) for make in both]),
         )
+        fidelity = replace(setup.fidelity, kernels="interpreted") if first.interpreted else setup.fidelity
         return replace(
             nothing,
             trials=_tally(outcomes),
@@ -132,7 +133,7 @@ class SimExperiment:
             schedules=tuple(schedules),
             timeline=self._timeline(first.operations[:MOST_OPERATIONS]),
             notes=(*first.notes, *([LOOKS_ONLY] if first.looks_only else [])),
-        )
+        ), fidelity
 
     # ---------------------------------------------------------------- setting up
 
@@ -220,7 +221,7 @@ class SimExperiment:
     def _reader(self, rig: Rig, path: str) -> Reader:
         found = dict(instances(rig.within, self.recipe.package, self._class()))
         values = partial(self.recipe.values, rig)
-        reader = Reader(found[path], self.experiment.method, values, self.recipe.package)
+        reader = Reader(found[path], self.experiment.method, values, self.recipe.package, rig.begins)
         if not hasattr(reader.target, reader.method):
             raise CouldNotRun(f"{self.experiment.class_} has no method {reader.method}")
         return reader
@@ -232,9 +233,13 @@ class SimExperiment:
     # ---------------------------------------------------------------- for people
 
     def _witnessed(self, setup: Setup, scenario: Scenario, race: Race) -> RaceSeen:
-        late = race.second if race.kind == "WAR" else race.first  # a load that comes before the read is right
-        witness = Starve(late.number)
-        outcome = self._attempt(setup, witness, scenario)
+        """Hold back the one, and if that was right the other: which of both has to come first is not in the race."""
+        ends = (race.second, race.first) if race.kind == "WAR" else (race.first, race.second)
+        for end in ends:
+            witness = Starve(end.number)
+            outcome = self._attempt(setup, witness, scenario)
+            if outcome.wrong:
+                break
         return RaceSeen(
             race.kind,
             race.later.name or race.earlier.name,

@@ -28,6 +28,7 @@ class Rig:
     ``holder`` is where readers are looked for; None: the pool and what it holds. ``early`` makes the loader signal
     each layer before it copies it. ``layered``: the parameters by which an accessor is told its layer; a generic
     loader knows the layer of a buffer by these alone. None: the loader is the engine's and knows by itself.
+    ``begins``: methods by which a reader is told of the batch before anything is read for it.
     """
 
     pool: Any
@@ -40,6 +41,7 @@ class Rig:
     early: Callable[[], AbstractContextManager[None]] | None = None
     holder: Any = None
     layered: frozenset[str] | None = None
+    begins: Sequence[str] = ()
 
     def arrived(self, index: int, layer: int) -> Any:
         """Return the event that the loader records once a layer of a load is there."""
@@ -57,16 +59,23 @@ class Rig:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads: a method of an object; ``values`` gives its arguments for a layer, by the names of parameters."""
+    """What reads: a method of an object; ``values`` gives its arguments for a layer, by the names of parameters;
+    ``begins``: methods that are called before it."""
 
     target: Any
     method: str
     values: Callable[[int], Mapping[str, Any]]
     package: str
+    begins: Sequence[str] = ()
 
     def takes(self, parameters: frozenset[str]) -> bool:
         """Tell whether the method has one of these parameters."""
         return not parameters.isdisjoint(inspect.signature(getattr(self.target, self.method)).parameters)
+
+    def begin(self, layer: int) -> None:
+        """Tell the object of the batch for which a layer is read."""
+        for begin in [getattr(self.target, name) for name in self.begins if hasattr(self.target, name)]:
+            begin(**Arguments(self.values(layer), self.package).of(begin))
 
     def call(self, layer: int) -> Any:
         """Call the method; one that passes on what it is given is given what a method of its name takes further in."""
@@ -133,9 +142,9 @@ class Recipe(Protocol):
     layered: frozenset[str]
     """The parameters by which an accessor is told its layer."""
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
-        """Return what imports the engine from a tree, these modules in any case; ``gpu``: to run on one, with its
-        real kernels."""
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
+        """Return what imports the engine from a tree, these modules in any case; ``kernels``: with those that it
+        has in Triton."""
 
     def prepare(self) -> None:
         """Set what modules of the engine take from one another, before any other is imported."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,6 +31,7 @@ def run_plan(
     *,
     schedules: Sequence[str] | None = None,
     gpu: bool = False,
+    interpret: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Record]:
     """Run every experiment of a plan on the classes of a tree. This executes the code of the tree.
@@ -37,11 +40,12 @@ def run_plan(
         tree: the folder that has the engine's package.
         schedules: of the simulated device; None: twenty of them.
         gpu: run on the GPU of this machine as well, after the simulated device.
+        interpret: run kernels in Triton on the simulated device as well, in Triton's interpreter.
         tell: is told the label of each experiment when it is known.
     """
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # of PyTorch, which does not need it here
     records = []
-    for record in _records(plan, tree.resolve(), schedules, gpu=gpu):
+    for record in _records(plan, tree.resolve(), schedules, gpu=gpu, interpret=interpret):
         tell(f"{record.to_json()['label']:<24} {_title(record)}")
         records.append(record)
     return records
@@ -75,17 +79,30 @@ def window_of(plan: Plan, tree: Path) -> list[Cell]:
             raise PlanError(f"{experiment.id}: {why}") from why
 
 
-def _records(plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool) -> Iterator[Record]:
+def _records(
+    plan: Plan, tree: Path, schedules: Sequence[str] | None, *, gpu: bool, interpret: bool
+) -> Iterator[Record]:
+    if interpret:
+        _interpret()
     packages = dict.fromkeys(experiment.module.partition(".")[0] for experiment in plan.experiments)
     for package in packages:
         mine = [one for one in plan.experiments if one.module.partition(".")[0] == package]
         reason = _missing(package, tree)
         if reason is None:
-            yield from _run(mine, package, plan, tree, schedules, gpu=gpu)
+            yield from _run(mine, package, plan, tree, schedules, gpu=gpu, interpret=interpret)
         else:
             for experiment in mine:
                 target = Target(package, plan.version)
                 yield Record(experiment.to_json(), target, Observation(Backend("sim", ""), failure=reason), None)
+
+
+def _interpret() -> None:
+    """Let Triton interpret its kernels. It asks as it is imported, which PyTorch does before an engine is imported."""
+    if any(importlib.util.find_spec(name) is None for name in ("triton", "numpy")):
+        raise PlanError("Triton is not installed (pip install 'bufgate[triton]')")
+    if "triton" in sys.modules and os.environ.get("TRITON_INTERPRET") != "1":
+        raise PlanError("Triton has been imported to compile its kernels; interpret them in a process of its own")
+    os.environ["TRITON_INTERPRET"] = "1"
 
 
 def _missing(package: str, tree: Path) -> str | None:
@@ -104,6 +121,7 @@ def _run(
     schedules: Sequence[str] | None,
     *,
     gpu: bool,
+    interpret: bool,
 ) -> Iterator[Record]:
     from cuda_probe.dispatch import Machine, running
     from cuda_probe.experiment import SCHEDULES, Known, SimExperiment
@@ -122,13 +140,13 @@ def _run(
         return Record(experiment.to_json(), target, observation, real)
 
     modules = dict.fromkeys(experiment.module for experiment in experiments)
-    with imported_tree(recipe.importer(tree, modules)) as importer:
+    with imported_tree(recipe.importer(tree, modules, kernels=interpret)) as importer:
         with running(Machine(), available=recipe.available):
             _import(recipe, experiments)
         for sim in sims:
             yield record(sim.experiment, *sim.run(schedules or SCHEDULES), importer.stubbed)
     if gpu:
-        with imported_tree(recipe.importer(tree, modules, gpu=True)) as importer:
+        with imported_tree(recipe.importer(tree, modules, kernels=True)) as importer:
             _import(recipe, experiments)
             for sim in sims:
                 yield record(sim.experiment, *_on_gpu(sim), importer.stubbed)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import torch
 
-from cuda_probe.comparing import Seen
+from cuda_probe.comparing import POISON, Seen
 from cuda_probe.recipe import Reader, Rig, ShowsNothing
 
 
@@ -40,11 +40,17 @@ class Stage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """``raw``: it reads the buffers themselves, past the accessor."""
+    """``raw``: it reads the buffers themselves, past the accessor; ``kept``: and should find what was there before the
+    load."""
 
     run: Callable[[Stage], Seen]
     what: str
     raw: bool = False
+    kept: bool = False
+
+    def right(self, accessor: Seen, buffers: Seen) -> Seen:
+        """Return the right one of what the accessor and the buffers give once a load is over."""
+        return [torch.full_like(one, POISON) for one in buffers] if self.kept else buffers if self.raw else accessor
 
 
 def _base(trial: Stage) -> Seen:
@@ -133,6 +139,21 @@ def _load_over_write_fenced(trial: Stage) -> Seen:
     return _base(trial)
 
 
+def _load_over_read(trial: Stage) -> Seen:
+    forward = torch.cuda.Stream()
+    with torch.cuda.stream(forward):
+        seen = trial.observe_raw()
+    trial.start()
+    return seen
+
+
+def _load_over_read_fenced(trial: Stage) -> Seen:
+    seen = trial.observe_raw()
+    torch.cuda.synchronize()
+    trial.start()
+    return seen
+
+
 def _ungated(trial: Stage) -> Seen:
     trial.rig.set_consumer(trial.start())
     return trial.observe_raw()
@@ -167,5 +188,11 @@ SCENARIOS: Mapping[str, Scenario] = {
     "early-complete": Scenario(_early_complete, "the loader signals each layer before it copies it"),
     "load-over-write": Scenario(_load_over_write, "the load overtakes a forward pass that still writes these rows"),
     "load-over-write-fenced": Scenario(_load_over_write_fenced, "the same, and the load waits for the forward pass"),
+    "load-over-read": Scenario(
+        _load_over_read, "the load overtakes a forward pass that still reads these rows", raw=True, kept=True
+    ),
+    "load-over-read-fenced": Scenario(
+        _load_over_read_fenced, "the same, and the load is started when the forward pass is over", raw=True, kept=True
+    ),
     "wrong-layer": Scenario(_wrong_layer, "a wait for the layer before, then a read of this one", raw=True),
 }

@@ -97,8 +97,9 @@ def svg(record: Plain) -> str:
         first, second = race["first"]["number"], race["second"]["number"]
         if first in place and second in place:
             parts.append(_arrow(point(first), point(second), "missing"))
-            x, y = (point(first)[0] + point(second)[0]) / 2 + STEP / 2, (point(first)[1] + point(second)[1]) / 2
-            parts.append(f'<text class="missing-text" x="{x + 14}" y="{y + BOX / 2 + 12}">no order</text>')
+            (x, y), from_below = point(second), point(first)[1] > point(second)[1]
+            beside = y + BOX + 14 if from_below else y - 6  # the head of the arrow
+            parts.append(f'<text class="missing-text" x="{x + 22}" y="{beside}">no order</text>')
     return "".join([*parts, "</svg>"])
 
 

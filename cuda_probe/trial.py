@@ -16,7 +16,7 @@ import torch
 from cuda_probe.comparing import POISON, Seen, differing, poison, raw_bytes
 from cuda_probe.dispatch import Machine
 from cuda_probe.loading import kernel_calls
-from cuda_probe.objects import tensors
+from cuda_probe.objects import tensors, walk
 from cuda_probe.recipe import Reader, Rig, ShowsNothing, accessors
 from cuda_probe.scenarios import Scenario
 from cuda_probe.sim import Access, Operation, Race, Stream, path
@@ -25,7 +25,8 @@ from cuda_probe.sim import Access, Operation, Race, Stream, path
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one trial gave. ``path``: the chain from the load to the read, if there is one. ``looks_only``: the
-    accessor reads no byte, it asks for shapes; the read is that of whoever goes on."""
+    accessor reads no byte, it asks for shapes; the read is that of whoever goes on. ``interpreted``: its kernels ran,
+    and none was opaque."""
 
     wrong: int
     due: int
@@ -34,6 +35,7 @@ class Outcome:
     operations: tuple[Operation, ...]
     notes: tuple[str, ...]
     looks_only: bool = False
+    interpreted: bool = False
 
     @property
     def torn(self) -> bool:
@@ -50,8 +52,9 @@ class Trial:
 
     def __init__(self, machine: Machine, rig: Rig, reader: Reader, layer: int):
         self.machine, self.rig, self.reader, self.layer = machine, rig, reader, layer
-        self._as_built = dict(vars(reader.target))  # each call is the first one
-        self.looks_only, self._hands_out, self._written = False, False, set[int]()
+        self._as_built = _attributes(reader.target, reader.package, but=rig.counter)  # each call is the first one
+        self.looks_only, self._hands_out, self._opaque = False, False, False
+        self._written, self._called = set[int](), 0
         self._buffers: dict[int, tuple[str, torch.Tensor]] = {}
         for name, tensor in tensors(rig.pool, reader.package):
             machine.memory.mark(tensor, name)
@@ -68,7 +71,7 @@ class Trial:
         if not self._touched:
             raise ShowsNothing(f"{reader.method} reads no buffer of the pool")
         if rig.layered is not None and not reader.takes(rig.layered):
-            self._require_layer(rig.layered, self._read_since(begin))
+            self._require_layer(rig.layered, self._read_since(self._called))
         self.previous = self.start()
         machine.device.synchronize()
         rig.set_consumer(self.previous)
@@ -108,7 +111,10 @@ class Trial:
         def opaque(name: str, args: Any, kwargs: Any) -> None:
             self._opaque_kernel(name, (args, kwargs), self._filled_since(begin), by_kernels)
 
-        vars(self.reader.target).update(self._as_built)
+        for one, attributes in self._as_built:
+            vars(one).update(attributes)
+        self.reader.begin(self.layer)
+        self._called = len(device.operations)
         with kernel_calls(opaque), self.machine.looks() as looked:
             result = self.reader.call(self.layer)
         filled, self._written = self._filled_since(begin), self._written_since(begin)
@@ -117,7 +123,7 @@ class Trial:
         held = self.machine.memory.holds  # what a kernel would have filled that cannot run here holds nothing
         handed_out = [one for one in handed_out if self._key(one) in filled or not (by_kernels or held(one))]
         if not handed_out and not by_kernels:
-            if behind := self._left_behind(begin):
+            if behind := self._left_behind(self._called):
                 return behind
             handed_out = [one for one in looked if self._key(one) in self._buffers]
             self.looks_only = bool(handed_out)
@@ -147,13 +153,14 @@ class Trial:
         device.synchronize()
         operations = tuple(device.operations[begin:])
         return Outcome(
-            wrong=differing(seen, self._right_raw if scenario.raw else self._right),
+            wrong=differing(seen, scenario.right(self._right, self._right_raw)),
             due=self._due,
             races=tuple(race for race in device.races if race.second.number >= begin and self._concerns(race)),
-            path=_proof(operations, set(self._touched)),
+            path=_proof(operations, set(self._touched), kept=scenario.kept),
             operations=operations,
             notes=tuple(device.notes[noted:]),
             looks_only=self.looks_only,
+            interpreted=bool(self.machine.interpreted) and not self._opaque,
         )
 
     def _concerns(self, race: Race) -> bool:
@@ -200,6 +207,7 @@ class Trial:
     def _opaque_kernel(self, name: str, given: Any, filled: set[int], seen: Seen) -> None:
         buffers = [one for _, one in tensors(given, package="") if self._key(one) in filled]
         if buffers:
+            self._opaque = True
             with self.machine.outside():
                 copies = [torch.empty(one.shape, dtype=one.dtype) for one in buffers]
             accesses = [self.machine.memory.access(one, write=False) for one in buffers]
@@ -233,6 +241,13 @@ class Trial:
         return accesses
 
 
+def _attributes(target: Any, package: str, *, but: Any) -> list[tuple[Any, dict[str, Any]]]:
+    """Return an object and those that it holds, but for what another holds, each with its attributes as they are."""
+    parts = {id(one): one for _, one in walk(target, package) if hasattr(one, "__dict__")}
+    others = {id(one) for _, one in walk(but, package)}
+    return [(one, dict(vars(one))) for key, one in parts.items() if key not in others]
+
+
 def _layers(layers: Sequence[int]) -> str:
     return f"the layers {', '.join(map(str, layers))}" if layers else "no layer that an accessor knows"
 
@@ -243,13 +258,15 @@ def _copy_all(targets: Sequence[torch.Tensor], sources: Sequence[torch.Tensor]) 
 
 
 # proof(l, r) <- the last copy into a buffer l, the first read r of it launched later, before(l, r)
-def _proof(operations: Sequence[Operation], keys: set[int]) -> tuple[Operation, ...]:
+# proof(r, l) <- kept, the last read r of a buffer, the first copy l into it launched later, before(r, l)
+def _proof(operations: Sequence[Operation], keys: set[int], *, kept: bool) -> tuple[Operation, ...]:
     def touches(operation: Operation, write: bool) -> bool:
         return any(access.key in keys and access.write is write for access in operation.accesses)
 
     loads = [operation for operation in operations if touches(operation, True)]
     reads = [operation for operation in operations if touches(operation, False) and not touches(operation, True)]
-    if not loads or not reads:
+    firsts, seconds = (reads, loads) if kept else (loads, reads)
+    if not firsts or not seconds:
         return ()
-    later = [read for read in reads if read.number > loads[-1].number]
-    return path(loads[-1], later[0]) if later else ()
+    later = [second for second in seconds if second.number > firsts[-1].number]
+    return path(firsts[-1], later[0]) if later else ()

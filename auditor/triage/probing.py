@@ -20,6 +20,9 @@ Plain = Mapping[str, Any]
 PLAN = "probe-plan-v1"
 EVIDENCE = "evidence-v1"
 
+NO_READS = frozenset({"false-annotation", "pack-gap", "redundant-gate"})
+"""Checks about what is written down, or written twice."""
+
 _LABEL = re.compile(
     r"confirmed on (sim|sm_\d+|Blackwell sm_1\d\d)|ordered on sim|ordered in \d+ trials on (sm_\d+|Blackwell sm_1\d\d)"
     r"|not reproduced in \d+ trials on (sim|sm_\d+|Blackwell sm_1\d\d)|could not run: .+|inconclusive: .+",
@@ -97,6 +100,8 @@ def _ungated(report: Plain, skipped: list[dict[str, Any]]) -> Iterator[_Claim]:
             why = "the finding is suppressed"
         elif bindings and all(binding["verdict"] == "latent" for binding in bindings):
             why = "latent: no feasible scenario arms the object"
+        elif finding["check"] in NO_READS:
+            why = f"{finding['check']} says nothing of a read, and so nothing that a run could show"
         elif not class_ or not method:
             why = f"{finding['function'] or 'it'} is no method of a class"
         if why is not None:

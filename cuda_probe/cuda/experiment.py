@@ -66,6 +66,7 @@ class CudaTrial:
 
     def observe(self, *, read_on: torch.cuda.Stream | None = None) -> Seen:
         """Call the accessor and copy what it hands out, on the current stream or another."""
+        self.reader.begin(self.layer)
         handed_out = [tensor for _, tensor in tensors(self.reader.call(self.layer), self.reader.package)]
         with torch.cuda.stream(read_on or torch.cuda.current_stream()):
             return self._copied(handed_out)
@@ -92,7 +93,7 @@ class CudaTrial:
         # Asked at once: no means that the reader was done while its layer was still to come, whatever the bytes are.
         early = self._index is not None and not self.rig.arrived(self._index, self.layer).query()
         torch.cuda.synchronize()
-        wrong = differing(seen, self._right_raw if scenario.raw else self._right)
+        wrong = differing(seen, scenario.right(self._right, self._right_raw))
         return Timed(wrong, self._due, early, launching_ms)
 
     def _forget(self, delay_ms: float) -> None:

@@ -19,6 +19,8 @@ class Machine:
     def __init__(self, schedule: Schedule | None = None):
         self.device = SimulatedCuda(schedule)
         self.memory = Memory()
+        self.interpreted: list[str] = []
+        """The Triton kernels that were launched."""
         self._looks: list[torch.Tensor] = []
 
     @contextmanager
@@ -35,10 +37,11 @@ class Machine:
         self._looks.append(tensor)
 
     def launch(self, name: str, run: Callable[[], object], accesses: Sequence[Access], *, kind: str = "kernel") -> None:
-        """Launch work on the current stream; when it is done, ``torch`` is PyTorch's own."""
+        """Launch work on the current stream; when it is done, ``torch`` is PyTorch's own. Whether that is within
+        inference mode was asked when it was launched; within it anything may be written."""
 
         def quietly() -> None:
-            with _disable_current_modes(), torch._C.DisableTorchFunction():
+            with torch.inference_mode(), _disable_current_modes(), torch._C.DisableTorchFunction():
                 run()
 
         self.device.launch(name, quietly, accesses, kind="copy" if kind == "copy" else "kernel")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -9,6 +10,7 @@ import torch
 import torch._dynamo  # the modes import it at first use, and it wants torch.cuda as it was
 
 from cuda_probe.dispatch.functions import CudaFunctions
+from cuda_probe.dispatch.interpreted import interpreted_kernels
 from cuda_probe.dispatch.machine import Machine
 from cuda_probe.dispatch.operators import DeviceOperators
 from cuda_probe.sim import host_edges
@@ -29,6 +31,8 @@ def running(machine: Machine, *, available: bool = False) -> Iterator[Machine]:
 
     with ExitStack() as stack:
         stack.enter_context(machine.device.installed(available=available))
+        if "triton.runtime.interpreter" in sys.modules:
+            stack.enter_context(interpreted_kernels(machine))
         stack.enter_context(host_edges(machine.device, modes))
         stack.enter_context(modes())
         yield machine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,7 +47,8 @@ class Stub:
         return Stub(f"{self._stub_name}()")
 
     def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        return (StubBase,)
+        first = next(base for base in bases if isinstance(base, Stub))
+        return (StubBase,) if self is first else ()  # a class has each base once
 
     def __getitem__(self, key: Any) -> Any:
         return self
@@ -122,26 +123,39 @@ class StubBase(metaclass=_StubBaseType):
     a structure, and has its ``__signature__``."""
 
     def __init__(self, *args: Any, **kwargs: Any):
-        signature = vars(type(self)).get("__signature__")
-        if signature is not None:
+        signature = getattr(type(self), "__signature__", None)
+        if isinstance(signature, inspect.Signature):
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
             for name, value in bound.arguments.items():
                 object.__setattr__(self, name, value)
+            if hasattr(self, "__post_init__"):
+                self.__post_init__()
 
     def __init_subclass__(cls, **kwargs: Any):
-        fields = [name for name in vars(cls).get("__annotations__", {}) if not name.startswith("_")]
-        if fields:
-            cls.__signature__ = _structure(cls, fields)  # type: ignore[attr-defined]
+        if _fields(cls):
+            cls.__signature__ = _structure(cls)  # type: ignore[attr-defined]
 
 
-def _structure(cls: type, fields: Sequence[str]) -> inspect.Signature:
+def _fields(cls: type) -> dict[str, Any]:
+    """Return the annotated fields of a class and of those it inherits from, these first."""
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        fields |= {
+            name: annotation
+            for name, annotation in vars(base).get("__annotations__", {}).items()
+            if not name.startswith("_") and "ClassVar" not in str(annotation)
+        }
+    return fields
+
+
+def _structure(cls: type) -> inspect.Signature:
     """Return what a structure takes: its fields; what the class says of one is its default."""
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-    said = [vars(cls).get(name, empty) for name in fields]
+    said = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
     parameters = [
-        inspect.Parameter(name, kind, default=default, annotation=cls.__annotations__[name])
-        for name, default in zip(fields, said, strict=True)
+        inspect.Parameter(name, kind, default=said.get(name, empty), annotation=annotation)
+        for name, annotation in _fields(cls).items()
     ]
     return inspect.Signature(sorted(parameters, key=lambda one: one.default is not empty))
 

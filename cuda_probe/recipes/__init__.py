@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cuda_probe.recipe import Recipe
 
 BUILT_IN: Mapping[str, str] = {
+    "lmcache": "cuda_probe.recipes.lmcache:LMCache",
     "minikv": "cuda_probe.recipes.minikv:MiniKV",
     "sglang": "cuda_probe.recipes.sglang:SGLang",
     "vllm": "cuda_probe.recipes.vllm:VLLM",

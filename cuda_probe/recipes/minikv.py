@@ -41,7 +41,7 @@ class MiniKV:
     pools = ("minikv/*.py",)
     layered = frozenset({"layer", "layer_id"})
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
         """Execute every module."""
         return TreeImporter(tree, "minikv", ("minikv",))
 

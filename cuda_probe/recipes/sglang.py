@@ -1,7 +1,8 @@
 """SGLang 0.5.10 to 0.5.23: its pools and its counter are built as they are; its loader is replaced by copies in the
 same order.
 
-Kernels that need Triton or sgl_kernel are opaque: they count as reads of the buffers that they are given.
+Kernels in Triton (if they are not interpreted) and those of sgl_kernel are opaque: they count as reads of the buffers
+that they are given.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import builtins
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any
 import torch
 
 from cuda_probe.arguments import Arguments, refuse
-from cuda_probe.comparing import raw_bytes
+from cuda_probe.comparing import fill
 from cuda_probe.dispatch import Machine
 from cuda_probe.evidence import Fidelity
 from cuda_probe.loading import TreeImporter
@@ -30,6 +32,8 @@ from cuda_probe.recipes.sglang_loader import make_controller
 from cuda_probe.recipes.sglang_values import CONFIGURATIONS, LAYERS, PAGE, SERVER, VALUES, Named, read_with
 
 LAYERED = frozenset({"layer", "layer_id", "local_layer_id"})
+BEGINS = ("begin_shard_extend", "register_mapping")
+"""By these a pool is told of a batch over several ranks, or where the tokens of a sparse one are."""
 
 FOCUS = (
     "sglang.srt.mem_cache",
@@ -70,10 +74,10 @@ class SGLang:
     pools = ("sglang/srt/mem_cache/*pool*.py",)
     layered = LAYERED
 
-    def importer(self, tree: Path, modules: Iterable[str] = (), *, gpu: bool = False) -> TreeImporter:
+    def importer(self, tree: Path, modules: Iterable[str] = (), *, kernels: bool = False) -> TreeImporter:
         """Execute the memory pools, the cache controller, what these need, and the modules that are asked about."""
         self._tree = tree
-        self._importer = TreeImporter(tree, "sglang", (*FOCUS, *modules), absent=() if gpu else ("triton",))
+        self._importer = TreeImporter(tree, "sglang", (*FOCUS, *modules), absent=() if kernels else ("triton",))
         return self._importer
 
     def prepare(self) -> None:
@@ -104,6 +108,9 @@ class SGLang:
         for name, options in _distinct(self._arguments().parameters_of(class_)):
             yield f"{class_.__name__}({name}) with its controller", partial(self._build_loaded, class_, options)
             yield f"{class_.__name__}({name})", partial(self._build, class_, options)
+        if any(hasattr(class_, begin) for begin in BEGINS):
+            for name, options in _distinct(self._arguments().parameters_of(class_)):
+                yield f"{class_.__name__}({name}), begun", partial(self._build, class_, options, begins=BEGINS)
 
     def _builds_by(self, maker: Maker) -> Iterator[tuple[str, Build]]:
         function = getattr(import_module(maker.module), maker.function, None)
@@ -127,15 +134,23 @@ class SGLang:
         return _Answers(VALUES)
 
     def _given(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self._resolved(value) for name, value in options.items()}
+        made: dict[int, Any] = {}
+        return {name: self._resolved(value, made) for name, value in options.items()}
 
-    def _resolved(self, value: Any) -> Any:
+    def _resolved(self, value: Any, made: dict[int, Any]) -> Any:
+        if isinstance(value, dict):
+            return {key: self._resolved(one, made) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._resolved(one, made) for one in value]
         if not isinstance(value, Named):
             return value
-        class_ = _class(*value.name.split(":"))
-        if class_ is None:
-            raise NotApplicable(f"there is no {value.name}")
-        return self._arguments().build(class_, value.given) if value.built else class_
+        if id(value) not in made:
+            class_ = _class(*value.name.split(":"))
+            if class_ is None:
+                raise NotApplicable(f"there is no {value.name}")
+            given = self._resolved(dict(value.given), made)
+            made[id(value)] = self._arguments().build(class_, given) if value.built else class_
+        return made[id(value)]
 
     def _build_loaded(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
         """Build a pool with the engine's own controller and host pool; all its layers are loaded, so all are
@@ -158,9 +173,11 @@ class SGLang:
         fidelity = Fidelity("real-init", "real", "real-controller", "reference")
         return Rig(pool, LAYERS, controller.layer_done_counter, controller.load_stream, fidelity, start_load)
 
-    def _build(self, class_: type, options: Mapping[str, Any], machine: Machine | None) -> Rig:
+    def _build(
+        self, class_: type, options: Mapping[str, Any], machine: Machine | None, *, begins: Sequence[str] = ()
+    ) -> Rig:
         pool: Any = self._arguments().build(class_, self._given(options))
-        return self._armed(pool, (pool,))
+        return replace(self._armed(pool, (pool,)), begins=begins)
 
     def _build_by(self, function: Callable[..., Any], options: Mapping[str, Any], machine: Machine | None) -> Rig:
         """Let a function of the engine make its pools, and arm those that it hands out, as its callers do."""
@@ -222,9 +239,7 @@ def _signals_first(complete: Callable[[int], None], copy: Callable[[int], None])
 
 def _copy(buffers: Sequence[torch.Tensor]) -> None:
     for buffer in buffers:
-        raw = raw_bytes(buffer)
-        pattern = (torch.arange(raw.numel()) * 37 % 200 + 1).to(torch.uint8)  # 1 to 200: never poison
-        raw.copy_(pattern, non_blocking=True)
+        fill(buffer)
 
 
 def _class(module: str, name: str) -> type | None:

@@ -16,7 +16,8 @@ LAYERS, PAGE, ROWS = 4, 64, 256
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A class of the engine as an argument, ``module:Class``; ``built``: an object of it, with these arguments."""
+    """A class of the engine as an argument, ``module:Class``; ``built``: an object of it, with these arguments, among
+    which may be others. What is the same here is the same object."""
 
     name: str
     built: bool = False
@@ -118,6 +119,20 @@ _V4 = {
 _STAGE = {"start_layer": 0, "end_layer": LAYERS}
 _WINDOWED = {"page_size": PAGE, "device": "cuda", "enable_memory_saver": False, "kv_lora_rank": 16}
 _POOLS = "sglang.srt.mem_cache.memory_pool"
+_UNIFIED, _FUSED = "sglang.srt.mem_cache.unified_memory_pool", "sglang.srt.mem_cache.layout.fused_draft"
+_SHAPE = {"layer_num": LAYERS, "head_num": 2, "head_dim": 16, "store_dtype": torch.bfloat16}
+_REGION = Named(
+    f"{_FUSED}:DenseDraftRegion",
+    True,
+    {"lane_num": LAYERS, "head_num": 2, "head_dim": 16, "store_dtype": torch.bfloat16, "v_head_dim": 16},
+)
+_HOSTS = [
+    Named(
+        f"{_UNIFIED}:MHASubPoolSpec", True, {"name": "full", "grow_direction": "up", **_SHAPE, "draft_region": _REGION}
+    ),
+    Named(f"{_UNIFIED}:MHASubPoolSpec", True, {"name": "other", "grow_direction": "down", **_SHAPE}),
+]
+_RUNNERS = [Named(f"{_FUSED}:RunnerLanes", True, {"ranges": {"full": (0, LAYERS)}})]
 _FP4 = "sglang.srt.layers.quantization.fp4_kv_cache_quant_method"
 
 CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
@@ -146,6 +161,30 @@ CONFIGURATIONS: Mapping[str, Mapping[str, Any]] = {
     },
     "NVFP4": {"quant_method": Named(f"{_FP4}:NVFP4KVCacheMethod", True, {"native_scale_layout": False})},
     "FP4": {"quant_method": Named(f"{_FP4}:FP4MXBlock16KVCacheMethod", built=True)},
+    "MLA and index in FP8": {
+        "dtype": torch.float8_e4m3fn,
+        "kv_lora_rank": 128,
+        "qk_rope_head_dim": 16,
+        "index_head_dim": 128,
+        "kv_cache_dim": 128 + 128 // 128 * 4 + 2 * 16,
+    },
+    "a draft in the entries of its target": {
+        "host_sub_pool_name": "full",
+        "host_allocator": None,
+        "layer_lanes": {layer: layer for layer in range(LAYERS)},
+        "unified_buffer": Named(
+            f"{_UNIFIED}:UnifiedKVPool",
+            True,
+            {
+                "total_bytes": 1 << 20,
+                "sub_pool_specs": _HOSTS,
+                "page_size": PAGE,
+                "fused_draft": Named(
+                    f"{_FUSED}:FusedDraftPlacement", True, {"runners": _RUNNERS, "regions": {"full": _REGION}}
+                ),
+            },
+        ),
+    },
     "sizes": {"full_max_total_num_tokens": ROWS, "swa_max_total_num_tokens": ROWS},
     "MLA and DSA with windows": {
         "full_kv_pool_class": Named(f"{_POOLS}:DSATokenToKVPool"),
@@ -183,8 +222,11 @@ def read_with(layer: int) -> Mapping[str, Any]:
         "page_indices": torch.tensor([[1, 2]], dtype=torch.int32),
         "page_size": PAGE,
         "req_to_token": rows.reshape(1, -1),
+        "full_to_hisparse_device_index_mapping": torch.arange(2 * ROWS, device="cuda"),
         "req_pool_indices": [0],
         "req_pool_indices_cpu": [0],
+        "prefix_lens_cpu": [2 * PAGE],
+        "seq_lens_cpu": [2 * PAGE],
         "extend_prefix_lens_cpu": [2 * PAGE],
         "extend_seq_lens_cpu": [0],
         "prepare_workspace": True,

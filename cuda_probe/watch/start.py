@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import functools
 import importlib
-import importlib.util
 import inspect
 import json
 import os
@@ -13,7 +12,6 @@ import random
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -24,8 +22,10 @@ from cuda_probe.plan import Experiment, Plan, PlanError, load_plan
 from cuda_probe.watch.engines import DELAY_VARIABLE, ENGINES, Engine
 from cuda_probe.watch.judge import Judge
 
-PLAN, OUT, DELAY = "CUDA_PROBE_PLAN", "CUDA_PROBE_OUT", "CUDA_PROBE_DELAY_CYCLES"
+PLAN, OUT, DELAY, ROOT = "CUDA_PROBE_PLAN", "CUDA_PROBE_OUT", "CUDA_PROBE_DELAY_CYCLES", "CUDA_PROBE_ROOT"
 LAYERED = ("layer_id", "layer", "local_layer_id")
+WATCHED = "__cuda_probe__"
+"""An attribute of what has been wrapped."""
 
 Hook = Callable[[ModuleType], None]
 
@@ -35,18 +35,31 @@ def launch(plan: Path, out: Path, command: Sequence[str], delay_cycles: int = 0)
     watched.
 
     Raises:
-        PlanError: the plan cannot be read, the engine is not known, or there is no such command.
+        PlanError: the plan cannot be read, the engine is not known, nothing can be written, there is no such command.
     """
     _engine_of(load_plan(plan))
+    _try_to_append(out)
     here = Path(__file__).resolve().parent
-    path = [str(here / "site"), str(here.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {PLAN: str(plan.resolve()), OUT: str(out.resolve()), "PYTHONPATH": os.pathsep.join(path)}
+    path = [str(here / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {
+        PLAN: str(plan.resolve()),
+        OUT: str(out.resolve()),
+        ROOT: str(here.parents[1]),
+        "PYTHONPATH": os.pathsep.join(path),
+    }
     if delay_cycles:
         environment |= {DELAY: str(delay_cycles), DELAY_VARIABLE: str(delay_cycles)}
     try:
         os.execvpe(command[0], list(command), {**os.environ, **environment})
     except OSError as error:
         raise PlanError(f"cannot run {command[0]}: {error.strerror or error}") from error
+
+
+def _try_to_append(out: Path) -> None:
+    try:
+        out.open("ab").close()
+    except OSError as error:
+        raise PlanError(f"cannot write {out}: {error.strerror or error}") from error
 
 
 def _engine_of(plan: Plan) -> Engine:
@@ -58,10 +71,10 @@ def _engine_of(plan: Plan) -> Engine:
 
 
 def install(environment: Mapping[str, str] = os.environ) -> Judge:
-    """Hook into this process: wrap what the plan names as soon as it is imported."""
+    """Hook into this process: wrap what the plan names whenever its module is executed."""
     plan = load_plan(Path(environment[PLAN]))
-    engine, out = _engine_of(plan), Path(environment[OUT])
-    judge = Judge(engine, functools.partial(_current_stream, engine), lambda call: _write(out, asdict(call)))
+    engine, tell = _engine_of(plan), functools.partial(_write, Path(environment[OUT]))
+    judge = Judge(engine, functools.partial(_current_stream, engine), tell)
     hooks: dict[str, list[Hook]] = {}
     module, _, name = engine.signals.partition(":")
     hooks.setdefault(module, []).append(functools.partial(_hook_signals, judge, name))
@@ -71,9 +84,13 @@ def install(environment: Mapping[str, str] = os.environ) -> Judge:
     if cycles := int(environment.get(DELAY, "0")):
         for place in engine.load:
             module, _, name = place.partition(":")
-            hooks.setdefault(module, []).append(functools.partial(_hook_load, name, cycles))
-    sys.meta_path.insert(0, AfterImport(hooks))
-    atexit.register(lambda: _write(out, _summary(judge)))
+            hooks.setdefault(module, []).append(functools.partial(_hook_load, judge, name, cycles))
+    after_import = AfterImport(judge, hooks)
+    sys.meta_path.insert(0, after_import)
+    for name in set(hooks) & set(sys.modules):  # by a .pth file of the environment
+        after_import.call(name, sys.modules[name])
+    os.register_at_fork(after_in_child=judge.forked)
+    atexit.register(judge.summarise)
     return judge
 
 
@@ -86,22 +103,32 @@ def _current_stream(engine: Engine) -> Any:
 
 
 def _hook_accessor(judge: Judge, experiment: Experiment, module: ModuleType) -> None:
-    class_ = getattr(module, experiment.class_, None)
-    original = getattr(class_, experiment.method, None)
-    if class_ is None or original is None:
+    class_, method = getattr(module, experiment.class_, None), experiment.method
+    accessor = f"{experiment.module}.{experiment.class_}.{method}"
+    original = inspect.getattr_static(class_, method, None)
+    if not inspect.isfunction(original):
+        judge.count(accessor, "not watched: no such method" if original is None else "not watched: no plain method")
         return
-    accessor = f"{experiment.module}.{experiment.class_}.{experiment.method}"
+    if getattr(vars(class_).get(method), WATCHED, False):
+        return
     names = list(inspect.signature(original).parameters)
     position = next((names.index(name) for name in LAYERED if name in names), None)
 
     @functools.wraps(original)
     def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
         result = original(self, *args, **kwargs)
-        if type(self) is class_:
+        if type(self) is class_ and not _compiling():
             _quietly(judge, accessor, lambda: _judged(judge, accessor, self, names, position, args, kwargs))
         return result
 
-    setattr(class_, experiment.method, watched)
+    setattr(watched, WATCHED, True)
+    setattr(class_, method, watched)
+
+
+def _compiling() -> bool:
+    """Tell whether PyTorch traces this call to compile it; what the watch does must not be traced."""
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.compiler.is_compiling())
 
 
 def _judged(
@@ -113,19 +140,21 @@ def _judged(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
 ) -> None:
-    if position is None:
-        return
-    given = kwargs.get(names[position], args[position - 1] if len(args) >= position else None)
+    given = None
+    if position is not None:
+        given = kwargs.get(names[position], args[position - 1] if len(args) >= position else None)
     layer = getattr(given, "layer_id", given)
     if isinstance(layer, int):
         judge.called(accessor, pool, layer)
+    else:
+        judge.count(accessor, "not judged: it is told no layer")
 
 
 def _hook_signals(judge: Judge, name: str, module: ModuleType) -> None:
-    class_ = getattr(module, name, None)
-    if class_ is None:
-        return
+    class_ = getattr(module, name)
     complete, wait = class_.complete, class_.wait
+    if getattr(complete, WATCHED, False):
+        return
 
     @functools.wraps(complete)
     def completing(self: Any, layer: int, *args: Any, **kwargs: Any) -> Any:
@@ -139,44 +168,56 @@ def _hook_signals(judge: Judge, name: str, module: ModuleType) -> None:
         _quietly(judge, name, lambda: judge.waited(self, layer))
         return result
 
+    setattr(completing, WATCHED, True)
     class_.complete, class_.wait = completing, waiting
 
 
 def _hook_captures(judge: Judge, module: ModuleType) -> None:
-    graph = getattr(module, "CUDAGraph", None)
-    if graph is None:
-        return
+    graph = module.CUDAGraph
     begin, end = graph.capture_begin, graph.capture_end
+    if getattr(begin, WATCHED, False):
+        return
 
     @functools.wraps(begin)
     def beginning(self: Any, *args: Any, **kwargs: Any) -> Any:
-        judge.captures += 1
-        return begin(self, *args, **kwargs)
+        judge.capturing(1)
+        try:
+            return begin(self, *args, **kwargs)
+        except BaseException:
+            judge.capturing(-1)
+            raise
 
     @functools.wraps(end)
     def ending(self: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return end(self, *args, **kwargs)
         finally:
-            judge.captures -= 1
+            judge.capturing(-1)
 
+    setattr(beginning, WATCHED, True)
     graph.capture_begin, graph.capture_end = beginning, ending
 
 
-def _hook_load(name: str, cycles: int, module: ModuleType) -> None:
+def _hook_load(judge: Judge, name: str, cycles: int, module: ModuleType) -> None:
     """Delay before each copy: after it, only the next layer would be late."""
     owner, _, method = name.partition(".")
     class_ = getattr(module, owner)
     original = getattr(class_, method)
+    if getattr(original, WATCHED, False):
+        return
 
-    @functools.wraps(original)
-    def delayed(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def sleep() -> None:
         import torch
 
         if torch.cuda.is_available():
             torch.cuda._sleep(random.randint(cycles // 2, cycles))
+
+    @functools.wraps(original)
+    def delayed(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _quietly(judge, name, sleep)
         return original(self, *args, **kwargs)
 
+    setattr(delayed, WATCHED, True)
     setattr(class_, method, delayed)
 
 
@@ -185,53 +226,61 @@ def _quietly(judge: Judge, what: str, step: Callable[[], None]) -> None:
     try:
         step()
     except Exception as error:  # noqa: BLE001 -- the server goes on whatever the watch does wrong
-        judge.counts[what, f"error: {type(error).__name__}: {error}"[:120]] += 1
+        judge.failed(what, error)
 
 
 # ---------------------------------------------------------------- import and output
 
 
 class AfterImport(MetaPathFinder):
-    """Calls hooks when the modules that they wait for have been executed."""
+    """Calls hooks whenever a module that they wait for has been executed: a failed import may be tried again, a module
+    reloaded."""
 
-    def __init__(self, hooks: Mapping[str, Sequence[Hook]]):
-        self._hooks = dict(hooks)
+    def __init__(self, judge: Judge, hooks: Mapping[str, Sequence[Hook]]):
+        self._judge, self._hooks = judge, hooks
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Find the module as anyone would, and have the hooks called after it."""
         if name not in self._hooks:
             return None
-        hooks = self._hooks.pop(name)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Calling(spec.loader, hooks)
+        found = (one.find_spec(name, path, target) for one in sys.meta_path if one is not self)
+        spec = next((one for one in found if one is not None), None)
+        if spec is not None and hasattr(spec.loader, "exec_module"):
+            spec.loader = _Calling(spec.loader, functools.partial(self.call, name))
         return spec
+
+    def call(self, name: str, module: ModuleType) -> None:
+        """Call the hooks of a module that has been executed; what it calls itself is its own affair."""
+        for hook in self._hooks[name]:
+            _quietly(self._judge, name, functools.partial(hook, module))
 
 
 class _Calling(Loader):
-    def __init__(self, loader: Any, hooks: Sequence[Hook]):
-        self._loader, self._hooks_after = loader, hooks
+    """The loader of a module, and a call after it; the module never sees it."""
+
+    def __init__(self, loader: Any, after: Hook):
+        self._loader, self._after = loader, after
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         module: ModuleType | None = self._loader.create_module(spec)
         return module
 
     def exec_module(self, module: ModuleType) -> None:
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
         self._loader.exec_module(module)
-        for hook in self._hooks_after:
-            hook(module)
+        self._after(module)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
 
-def _summary(judge: Judge) -> dict[str, Any]:
-    counts = sorted(judge.counts.items())
-    return {"summary": [{"accessor": accessor, "verdict": verdict, "calls": n} for (accessor, verdict), n in counts]}
-
-
-def _write(out: Path, record: dict[str, Any]) -> None:
+def _write(out: Path, record: Mapping[str, Any]) -> None:
     """Append a line; one write, so that processes do not mix theirs."""
     line = json.dumps({"schema": "watch-v1", "pid": os.getpid(), "time": time.time(), **record}) + "\n"
-    with open(out, "a", encoding="utf-8") as stream:
-        stream.write(line)
+    file = os.open(out, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)

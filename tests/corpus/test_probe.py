@@ -8,20 +8,18 @@ from auditor.errors import ReleaseUnavailable
 
 pytest.importorskip("torch", reason="PyTorch is not installed (make probe installs it)")
 
-from tests.probed_releases import CASES, probed  # needs PyTorch
+from tests.probed_releases import FEW, RELEASES, probed  # needs PyTorch
 
 pytestmark = [pytest.mark.corpus, pytest.mark.xdist_group("probe")]
 
-FEW = ("latest", "earliest", "random:0")
 
-
-@pytest.mark.parametrize("release", sorted({release for case in CASES for release in case.releases}))
-def test_a_release_earns_the_labels_that_it_should(release: str) -> None:
+@pytest.mark.parametrize(("package", "release"), RELEASES)
+def test_a_release_earns_the_labels_that_it_should(package: str, release: str) -> None:
     """Before a fix: a race whatever the schedule, and a witness that reads wrong bytes. After it: none."""
     try:
         seen = {
-            (case.class_, case.method): (record.to_json()["label"], case.expected)
-            for case, record in probed(release, FEW)
+            case.experiment.id: (record.to_json()["label"], case.expected)
+            for case, record in probed(package, release, FEW)
         }
     except ReleaseUnavailable as error:
         pytest.skip(str(error))
@@ -33,7 +31,7 @@ def test_a_release_earns_the_labels_that_it_should(release: str) -> None:
 def test_the_loader_is_the_engines_own_where_it_can_be_built() -> None:
     """Controller, host pool and counter of 0.5.10; only its copy kernels are replaced, and the evidence says so."""
     try:
-        records = {case.method: record for case, record in probed("0.5.10", FEW)}
+        records = {case.method: record for case, record in probed("sglang", "0.5.10", FEW)}
     except ReleaseUnavailable as error:
         pytest.skip(str(error))
     fidelity = records["get_index_k_scale_buffer"].fidelity

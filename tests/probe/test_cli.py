@@ -156,7 +156,8 @@ def test_a_sweep_judges_every_accessor_or_tells_why_not(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("package", "message"), [("lmcache", "there is no recipe for lmcache"), ("sglang", "has no pool of sglang in")]
+    ("package", "message"),
+    [("tokenspeed", "there is no recipe for tokenspeed"), ("sglang", "has no pool of sglang in")],
 )
 def test_a_sweep_of_nothing_is_told(package, message):
     """An engine without a recipe, a tree of another engine."""

@@ -72,6 +72,8 @@ EXPECTED = {
     "pools.PairPool.get_key_buffer/early-complete": CONFIRMED,
     "pools.PairPool.get_key_buffer/load-over-write": CONFIRMED,
     "pools.PairPool.get_key_buffer/load-over-write-fenced": ORDERED,
+    "pools.PairPool.get_key_buffer/load-over-read": CONFIRMED,
+    "pools.PairPool.get_key_buffer/load-over-read-fenced": ORDERED,
     "pools.PairPool.get_key_buffer/wrong-layer": CONFIRMED,
     # what shows nothing says so
     "pools.DraftPool.get_key_buffer/base": "inconclusive: get_key_buffer reads no buffer of the pool",
@@ -175,6 +177,6 @@ def test_a_module_that_is_not_in_the_tree_is_told():
 
 def test_an_engine_without_a_recipe_is_told():
     """Nothing is guessed of its constructors."""
-    foreign = Experiment("x", "gated", None, (), "lmcache.pool", "Pool", "get", (), None, "base")
-    (record,) = run_plan(Plan("lmcache", "", (foreign,)), ENGINE)
-    assert record.to_json()["label"] == "could not run: there is no recipe for lmcache"
+    foreign = Experiment("x", "gated", None, (), "tokenspeed.pool", "Pool", "get", (), None, "base")
+    (record,) = run_plan(Plan("tokenspeed", "", (foreign,)), ENGINE)
+    assert record.to_json()["label"] == "could not run: there is no recipe for tokenspeed"

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from typing import Any, ClassVar
 
 import pytest
 
@@ -111,6 +112,27 @@ def test_a_stub_is_false_empty_and_zero():
     assert repr(stub.a.b()) == "<stub x.a.b()>"
     with pytest.raises(AttributeError):
         _ = stub.__wrapped__
+
+
+def test_a_structure_has_the_fields_that_it_inherits_and_is_finished():
+    """Its own defaults count, what belongs to the class is no field, and a class may name two bases that are stubs."""
+    struct: Any = Stub("msgspec.Struct")
+    other: Any = Stub("msgspec.Other")
+
+    class Host(struct, other, frozen=True):  # type: ignore[misc, call-arg]
+        kinds: ClassVar[int] = 1
+        name: str
+        lanes: int = 2
+
+    class Dense(Host):
+        lanes = 3
+
+        def __post_init__(self):
+            assert self.name, "no name"
+
+    assert vars(Dense("full")) == {"name": "full", "lanes": 3}
+    with pytest.raises(AssertionError, match="no name"):
+        Dense("")
 
 
 def test_a_structure_whose_base_is_not_there_takes_its_fields(importer):

@@ -101,6 +101,33 @@ POOLS = """
 
     class MadePool(MHATokenToKVPool): ...
 
+    class Slot:
+        def __init__(self, shape): self.rows, self.batch = torch.zeros(shape, device="cuda"), 0
+
+    class GatheringPool(MHATokenToKVPool):
+        # gathers the first layer for a batch, on a stream of its own, once for each batch
+        gated = True
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.stream, self.ready, self.batch = torch.cpu.Stream(), torch.cpu.Event(), 0
+            self.slot = Slot(self.k_buffer[0].shape)
+        def begin_shard_extend(self, prefix_lens_cpu):
+            self.batch += 1
+            if self.slot.batch == self.batch: return
+            self.stream.wait_stream(torch.cpu.current_stream())
+            with torch.cpu.stream(self.stream):
+                if self.gated: self.wait(0)
+                self.slot.rows.copy_(self.k_buffer[0])
+                self.ready.record(self.stream)
+            self.slot.batch = self.batch
+        def get_gathered(self, layer_id):
+            assert layer_id == 0 and self.batch, "no batch was begun"
+            torch.cpu.current_stream().wait_event(self.ready)
+            return self.slot.rows
+
+    class HastyGatheringPool(GatheringPool):
+        gated = False
+
     class SWAKVPool(MHATokenToKVPool):
         def __init__(self, *args, strange, **kwargs): super().__init__(*args, **kwargs)
         def get_swa(self, layer_id): return self.k_buffer[layer_id]
@@ -130,6 +157,9 @@ EXPECTED = {
     "memory_pool.MHATokenToKVPool.get_stored": "confirmed on sim",
     "memory_pool.SpecPool.get_key_buffer": "ordered on sim",
     "memory_pool.MadePool.get_key_buffer": "ordered on sim",
+    "memory_pool.GatheringPool.get_key_buffer": "ordered on sim",
+    "memory_pool.GatheringPool.get_gathered": "ordered on sim",
+    "memory_pool.HastyGatheringPool.get_gathered": "confirmed on sim",
     "memory_pool.MHATokenToKVPool.get_unknown": "could not run: get_unknown of layer 3 fails: UnknownArgument",
     "memory_pool.MHATokenToKVPool.get_broken": "could not run: get_broken of layer 3 fails: NotImplementedError",
     "memory_pool.SWAKVPool.get_swa": "could not run: cannot build: UnknownArgument: no value for the ",

@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 
 try:
-    from cuda_probe.watch import install
-
+    _root = os.environ["CUDA_PROBE_ROOT"]
+    sys.path.insert(0, _root)  # for this import only: what else is there is none of the server's business
+    try:
+        from cuda_probe.watch import install
+    finally:
+        sys.path.remove(_root)
     install()
 except Exception as error:  # noqa: BLE001 -- the server starts whatever is wrong with the watch
     sys.stderr.write(f"cuda_probe: not watching: {type(error).__name__}: {error}\n")

@@ -82,6 +82,7 @@ def test_a_finding_is_entered_where_its_path_enters_the_class() -> None:
         ({"status": "suppressed"}, "ungated", "suppressed"),
         ({}, "latent", "no feasible scenario arms"),
         ({"class": "", "method": "", "function": "e.f"}, "ungated", "e.f is no method"),
+        ({"check": "false-annotation", "sites": []}, "ungated", "false-annotation says nothing of a read"),
     ],
 )
 def test_a_finding_that_no_experiment_can_test_is_told(changes: dict[str, Any], verdict: str, why: str) -> None:
