@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from auditor.link import Linker
 from auditor.loading.apart import is_apart
@@ -13,11 +13,11 @@ from auditor.loading.dispatch import Dispatch
 from auditor.loading.effects import Effects
 from auditor.loading.fences import stream_of, unfenced
 from auditor.loading.overriding import dropped
-from auditor.loading.ranges import ranges
+from auditor.loading.ranges import ranges, unshifted
 from auditor.loading.reuse import reused
 from auditor.loading.sharing import alone, shared
 from auditor.loading.signals import early
-from auditor.loading.values import COPY, RECORD, SIGNAL, Loader, Loading
+from auditor.loading.values import COPY, RECORD, SIGNAL, Lapse, Loader, Loading
 from auditor.spec import EngineSpec
 
 
@@ -25,7 +25,6 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     """Find the loaders in the files that ``product`` admits, and what they leave out."""
     found = counters_of(linker, spec)
     effects = Effects(linker, spec, found, product)
-    signalled = {name: one for one in found for name in one.signals}
     loaders = _loaders(effects)
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
     allocators = tuple(shared(effects))
@@ -35,20 +34,38 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         counters=found,
         classes=frozenset(linker.hierarchy.classes),
         apart=frozenset(code.name for code, one in pairs if is_apart(code, one)),
-        early=tuple(lapse for code, one in pairs for lapse in early(code, one, signalled)),
+        early=tuple(lapse for code, one in pairs for lapse in early(effects, code, one)),
         unfenced=(
             *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
             *(lapse for code, one in pairs for lapse in behind(effects, code, one, launched)),
         ),
         dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
-        reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one, signalled)),
-        ranges=tuple(ranges(effects)),
-        left=(
-            *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
-            *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
-            *Dispatch(effects, spec).left(),
+        reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one)),
+        ranges=(
+            *ranges(effects),
+            *(lapse for code, one in pairs for lapse in unshifted(effects, spec, code, one)),
+        ),
+        left=_once(
+            (
+                *Dispatch(effects, spec).left(),
+                *Dispatch(effects, spec).given(),
+                *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
+                *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
+            )
         ),
     )
+
+
+def _once(lapses: Iterable[Lapse]) -> tuple[Lapse, ...]:
+    """Of several lapses about the same buffer of a class the first."""
+    told: set[tuple[str, str]] = set()
+    found = []
+    for lapse in lapses:
+        about = {(cls, lapse.subject) for cls in lapse.classes}
+        if not about or not about <= told:
+            found.append(lapse)
+        told |= about
+    return tuple(found)
 
 
 def _loaders(effects: Effects) -> dict[str, Loader]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Value, expression
 from auditor.link import Code
+from auditor.loading.edges import fences
 from auditor.loading.effects import Effects, calls_of, spot
 from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
 from auditor.loading.streams import Streams
-from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
+from auditor.loading.values import COPY, FENCE, RECORD, Lapse, Loader, Operation, Step
 
 _DEEPEST = 3
 """Callers above a transfer in which a fence is looked for."""
@@ -52,15 +53,15 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     if copy is None:
         return
     stream = stream_of(code, loader, copy)
-    fences = [one.at for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
-    certain = path(code, START, copy.at, fences) is None
+    before = [one.at for one in loader.operations if one.at != copy.at and fences(one, code, stream)]
+    certain = path(code, START, copy.at, before) is None
     first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
     if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
         return
-    if any(path(code, at, copy.at) is not None for at in fences):
+    if any(path(code, at, copy.at) is not None for at in before):
         yield from _left_out(effects, code, copy, stream)
         return
-    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), 0)))
+    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), stream, 0)))
     submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
     if submitted:
         yield from (_submitted(one, stream) for one in submitted)
@@ -113,21 +114,21 @@ def _submitted(handed: _Handed, stream: str) -> Lapse:
     )
 
 
-def _ways(effects: Effects, way: _Way, depth: int) -> Iterator[_Way]:
+def _ways(effects: Effects, way: _Way, stream: str, depth: int) -> Iterator[_Way]:
     """The ways on which nothing waits, each up to where the text of the program ends."""
     above = [*_callers(effects, way)] if depth < _DEEPEST else []
     if not above:
         yield way
     for code, at, call, what, over in above:
-        operations = effects.operations(code)
-        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and one.at != at]
-        if any(path(code, one.at, at) is not None for one in before):
+        known = stream if code.owner == way.code.owner else ""  # the same name on another object is another stream
+        before = [one for one in effects.operations(code) if COPY not in one.kinds and one.at != at]
+        if any(fences(one, code, known) and path(code, one.at, at) is not None for one in before):
             continue
         steps = (Step(spot(code, call.at), what), *way.steps)
         handed = way.handed
         if over or (handed is not None and handed.put):
             handed = _Handed(code, call, steps, over)
-        yield from _ways(effects, _Way(code, at, steps, handed), depth + 1)
+        yield from _ways(effects, _Way(code, at, steps, handed), stream, depth + 1)
 
 
 def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str, bool]]:

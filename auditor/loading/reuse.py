@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from auditor.link import Code
 from auditor.loading.effects import Effects, calls_of, spot
@@ -10,10 +10,11 @@ from auditor.loading.order import path
 from auditor.loading.values import FENCE, JOIN, SIGNAL, Counter, Lapse, Loader, Operation, Spot, Step
 
 
-def reused(effects: Effects, code: Code, loader: Loader, counters: Mapping[str, Counter]) -> Iterator[Lapse]:
+def reused(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     """Where a load begins to use signals that the one before may still be waited for by."""
     signals = loader.of(SIGNAL)
-    counter = next((counters[name] for one in signals for name in one.callees if name in counters), None)
+    known = (effects.counters.get(name) for one in signals for name in one.callees)
+    counter = next(filter(None, known), None)
     if counter is None or counter.generations:
         return
     name = counter.cls.rpartition(".")[2]
