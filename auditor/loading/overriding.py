@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from auditor.facts import Attr, Call, SetAttr, Value
 from auditor.link import Code, Instance
-from auditor.loading.effects import Effects
-from auditor.loading.naming import own_attribute, receiver, sources
+from auditor.loading.effects import Effects, calls_of
+from auditor.loading.naming import called, own_attribute, receiver, sources
 from auditor.loading.values import COPY, RECORD, SIGNAL, Lapse, Loader, Operation, Step
 
+_PUTS = frozenset({"append", "extend", "add", "insert"})
 _DEEPEST = 3
 """Calls of methods of its own that an override is followed through."""
 
@@ -86,16 +87,17 @@ def _within(effects: Effects, cls: str, names: frozenset[str]) -> frozenset[str]
     found = set(names)
     constructors = [effects.linker.codes.get(f"{base}.__init__") for base in effects.linker.hierarchy.mro(cls)]
     for code in filter(None, constructors):
-        held: dict[Value, set[str]] = {}
-        stored = [one for block in code.facts.blocks for one in block.instructions if isinstance(one, SetAttr)]
-        for one in stored:
-            held.setdefault(one.value, set()).add(one.name)
-        for one in stored:
-            if one.name in names:
-                for value in sources(code.defined, one.value):
-                    read = code.defined.get(value)
-                    found.update(held.get(value, ()))
-                    found.update({read.name} if isinstance(read, Attr) and read.base == 0 else ())
+        kept = {
+            one.value: one.name for block in code.facts.blocks for one in block.instructions if type(one) is SetAttr
+        }
+        put = [value for value, name in kept.items() if name in names]
+        for _, _, one in calls_of(code):
+            if called(code.defined, one) in _PUTS and own_attribute(code, receiver(code.defined, one)) in names:
+                put.extend(argument.value for argument in one.arguments)
+        for value in frozenset().union(*(sources(code.defined, one) for one in put)):
+            read = code.defined.get(value)
+            found.update({kept[value]} if value in kept else ())
+            found.update({read.name} if isinstance(read, Attr) and read.base == 0 else ())
     return frozenset(found)
 
 

@@ -48,7 +48,7 @@ def _lapse(code: Code, value: Value, at: At, call: Call, found: Step) -> Lapse:
 
 
 def _counts(code: Code) -> Iterator[tuple[Value, At, frozenset[Value]]]:
-    """The numbers of ids of several maps: the length of their union, or the sum of their lengths; each with the maps."""
+    """The numbers of ids of several maps, each with them: the length of their union, or the sum of their lengths."""
     for one in code.defined.values():
         if isinstance(one, Call | Op):
             counted = _counted(code, one.dst)
@@ -127,10 +127,10 @@ def _first(code: Code, value: Value) -> str:
 
 def _shifted(code: Code, value: Value, first: str) -> Op | None:
     """Where a loader takes the start of a range from its element."""
-    for one in code.defined.values():
-        if isinstance(one, Op) and one.operator == "-" and one.operands[0] == value:
-            if expression(code.facts, one.operands[1], code.defined) == first:
-                return one
+    less = (one for one in code.defined.values() if isinstance(one, Op) and one.operator == "-")
+    for one in less:
+        if one.operands[0] == value and expression(code.facts, one.operands[1], code.defined) == first:
+            return one
     return None
 
 
