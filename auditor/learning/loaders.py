@@ -42,6 +42,8 @@ class Loaders:
         """The classes whose objects are waited on: counters, and what they are made of."""
         self.signals = {code.name: code for cls in sorted(self.counters) for code in program.own(cls) if tells(code)}
         self._callbacks = dict(self._handed_on())
+        self.stepping = tuple(code for code in self._sorted() if code.facts.is_generator and _streams(code))
+        """Generators that copy on a stream of their own, a layer a step."""
         self.copies = tuple(self._copies())
 
     def _chain(self) -> frozenset[str]:
@@ -106,10 +108,13 @@ class Loaders:
             return not held or bool(self.counters.intersection(held))
         return code.path in {signal.path for signal in self.signals.values()}
 
+    def _sorted(self) -> list[Code]:
+        return sorted(self._program.codes.values(), key=lambda code: code.name)
+
     # ------------------------------------------------------------ copies
 
     def _copies(self) -> Iterator[Copying]:
-        for code in sorted(self._program.codes.values(), key=lambda code: code.name):
+        for code in self._sorted():
             signals = list(self._given(code))
             if signals:
                 for signal, why in signals:

@@ -14,6 +14,7 @@ from auditor.learning.loaders import Loaders
 from auditor.learning.pools import Pools
 from auditor.learning.program import Program
 from auditor.learning.readers import Readers
+from auditor.learning.staging import Staging
 from auditor.learning.values import Hooks, Learned, Named
 from auditor.spec import Uses
 
@@ -48,6 +49,7 @@ class _Seen(NamedTuple):
     loaders: Loaders
     plugins: Plugins
     readers: Readers
+    staging: Staging
 
     def wanted(self) -> Iterator[Wanted]:
         """The files that would tell more."""
@@ -58,7 +60,9 @@ class _Seen(NamedTuple):
 def _look(program: Program) -> _Seen:
     gates = Gates(program)
     plugins = Plugins(program)
-    return _Seen(gates, Pools(program, gates), Loaders(program, gates), plugins, Readers(program, plugins))
+    loaders = Loaders(program, gates)
+    readers = Readers(program, plugins)
+    return _Seen(gates, Pools(program, gates), loaders, plugins, readers, Staging(program, loaders))
 
 
 def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
@@ -74,15 +78,15 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
     return Learned(
         gates=gates,
         arming=arming,
-        pools=_joined(seen.pools.pools(), (*guarding, *seen.readers.pools())),
+        pools=_joined(seen.pools.pools(), (*guarding, *seen.readers.pools(), *seen.staging.pools())),
         parameters=seen.readers.parameters(),
         accessors=accessors.accessors(),
-        siblings=accessors.siblings(),
+        siblings=_joined(accessors.siblings(), seen.staging.accessors()),
         stand_ins=accessors.stand_ins(),
         in_flight=seen.gates.in_flight(),
-        buffers=_joined(accessors.buffers(), guarded),
+        buffers=_joined(accessors.buffers(), (*guarded, *seen.staging.buffers())),
         transfers=seen.loaders.transfers(uses.stores),
-        host_side=_joined(seen.loaders.host_side(seen.pools.family), seen.plugins.classes(hooks)),
+        host_side=_joined(seen.loaders.host_side(seen.pools.family | seen.staging.family), seen.plugins.classes(hooks)),
         hooks=hooks,
         told=tuple(group for group in groups if all(map(str.isidentifier, group)) and program.together(group)),
         waits=tuple(sorted(wait.where for wait in seen.gates.waits.values())),

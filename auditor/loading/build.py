@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 
-from auditor.link import Linker
+from auditor.link import Code, Linker
 from auditor.loading.apart import is_apart
 from auditor.loading.behind import behind, launches
 from auditor.loading.beside import beside
@@ -17,7 +17,7 @@ from auditor.loading.ranges import ranges, unshifted
 from auditor.loading.reuse import reused
 from auditor.loading.sharing import alone, shared
 from auditor.loading.signals import early
-from auditor.loading.values import COPY, RECORD, SIGNAL, Lapse, Loader, Loading
+from auditor.loading.values import COPY, FENCE, JOIN, RECORD, SIGNAL, Lapse, Loader, Loading
 from auditor.spec import EngineSpec
 
 
@@ -29,6 +29,9 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
     pairs = [(linker.codes[name], loader) for name, loader in loaders.items()]
     allocators = tuple(shared(effects))
     launched = tuple(launches(effects, spec))
+    dispatch = Dispatch(effects, spec)
+    chosen = (*dispatch.left(),)
+    given = (*dispatch.given(), *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)))
     return Loading(
         loaders=loaders,
         counters=found,
@@ -45,31 +48,29 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
             *ranges(effects),
             *(lapse for code, one in pairs for lapse in unshifted(effects, spec, code, one)),
         ),
-        left=_once(
-            (
-                *Dispatch(effects, spec).left(),
-                *Dispatch(effects, spec).given(),
-                *(lapse for code, one in pairs for lapse in beside(effects, spec, code, one)),
-                *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
-            )
+        left=(
+            *chosen,
+            *_untold(chosen, given),
+            *(lapse for code, one in pairs for lapse in alone(effects, code, one, allocators)),
         ),
     )
 
 
-def _once(lapses: Iterable[Lapse]) -> tuple[Lapse, ...]:
-    """Of several lapses about the same buffer of a class the first."""
-    told: set[tuple[str, str]] = set()
+def _untold(told: Iterable[Lapse], more: Iterable[Lapse]) -> tuple[Lapse, ...]:
+    """The lapses about a buffer of a class of which nothing is told yet."""
+    known = {(cls, lapse.subject) for lapse in told for cls in lapse.classes}
     found = []
-    for lapse in lapses:
+    for lapse in more:
         about = {(cls, lapse.subject) for cls in lapse.classes}
-        if not about or not about <= told:
+        if not about <= known:
             found.append(lapse)
-        told |= about
+            known |= about
     return tuple(found)
 
 
 def _loaders(effects: Effects) -> dict[str, Loader]:
-    """The functions that copy on a stream of their own, or for a counter, and tell that it is done."""
+    """The functions that copy on a stream of their own, or for a counter, and tell that it is done; or whose stream
+    somebody else of their class waits for."""
     found = {}
     for name in sorted(effects.linker.codes):
         code = effects.linker.codes[name]
@@ -77,6 +78,22 @@ def _loaders(effects: Effects) -> dict[str, Loader]:
             continue
         loader = Loader(name, code.owner, effects.operations(code))
         copies = [one for one in loader.of(COPY) if SIGNAL not in one.kinds]
-        if copies and (loader.counts or (loader.of(RECORD) and any(stream_of(code, loader, one) for one in copies))):
+        tells = loader.of(RECORD) and any(stream_of(code, loader, one) for one in copies)
+        if copies and (loader.counts or tells or _is_awaited(effects, code, {one.stream for one in copies})):
             found[name] = loader
     return found
+
+
+def _is_awaited(effects: Effects, code: Code, streams: Set[str]) -> bool:
+    """Whether another method of the class waits for one of these streams, or makes a stream wait for it."""
+    own = {one for one in streams if one.startswith(f"{code.facts.params[0].name}.")} if code.is_method else set()
+    info = effects.linker.hierarchy.classes.get(code.owner)
+    others = (
+        effects.linker.codes.get(f"{code.owner}.{method}") for method in (info.facts.methods if info and own else ())
+    )
+    return any(
+        one.kinds & {JOIN, FENCE} and one.awaited in own
+        for other in others
+        if other is not None and other is not code
+        for one in effects.operations(other)
+    )
