@@ -85,15 +85,13 @@ def _loaders(effects: Effects) -> dict[str, Loader]:
 
 
 def _is_awaited(effects: Effects, code: Code, streams: Set[str]) -> bool:
-    """Whether another method of the class waits for one of these streams, or makes a stream wait for it."""
+    """Whether a method of the class waits for one of these streams, or makes another stream wait for it."""
     own = {one for one in streams if one.startswith(f"{code.facts.params[0].name}.")} if code.is_method else set()
     info = effects.linker.hierarchy.classes.get(code.owner)
-    others = (
-        effects.linker.codes.get(f"{code.owner}.{method}") for method in (info.facts.methods if info and own else ())
-    )
+    names = [f"{code.owner}.{method}" for method in info.facts.methods] if info is not None and own else []
     return any(
         one.kinds & {JOIN, FENCE} and one.awaited in own
-        for other in others
-        if other is not None and other is not code
-        for one in effects.operations(other)
+        for name in names
+        if name in effects.linker.codes
+        for one in effects.operations(effects.linker.codes[name])
     )
