@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+import functools
+from collections.abc import Callable, Iterable
 
-from auditor.link import Code, Linker
+from auditor.link import Linker
 from auditor.loading.apart import is_apart
 from auditor.loading.behind import behind, launches
 from auditor.loading.beside import beside
@@ -69,9 +70,10 @@ def _untold(told: Iterable[Lapse], more: Iterable[Lapse]) -> tuple[Lapse, ...]:
 
 
 def _loaders(effects: Effects) -> dict[str, Loader]:
-    """The functions that copy on a stream of their own, or for a counter, and tell that it is done; or whose stream
-    somebody else of their class waits for."""
+    """The functions that copy on a stream of their own, or for a counter, and tell that it is done; or on a stream that
+    a method of their class waits for."""
     found = {}
+    awaited = functools.cache(lambda cls: _awaited(effects, cls))
     for name in sorted(effects.linker.codes):
         code = effects.linker.codes[name]
         if COPY not in effects.of(name):
@@ -79,19 +81,17 @@ def _loaders(effects: Effects) -> dict[str, Loader]:
         loader = Loader(name, code.owner, effects.operations(code))
         copies = [one for one in loader.of(COPY) if SIGNAL not in one.kinds]
         tells = loader.of(RECORD) and any(stream_of(code, loader, one) for one in copies)
-        if copies and (loader.counts or tells or _is_awaited(effects, code, {one.stream for one in copies})):
+        own = {
+            one.stream for one in copies if code.is_method and one.stream.startswith(f"{code.facts.params[0].name}.")
+        }
+        if copies and (loader.counts or tells or (own and own & awaited(code.owner))):
             found[name] = loader
     return found
 
 
-def _is_awaited(effects: Effects, code: Code, streams: Set[str]) -> bool:
-    """Whether a method of the class waits for one of these streams, or makes another stream wait for it."""
-    own = {one for one in streams if one.startswith(f"{code.facts.params[0].name}.")} if code.is_method else set()
-    info = effects.linker.hierarchy.classes.get(code.owner)
-    names = [f"{code.owner}.{method}" for method in info.facts.methods] if info is not None and own else []
-    return any(
-        one.kinds & {JOIN, FENCE} and one.awaited in own
-        for name in names
-        if name in effects.linker.codes
-        for one in effects.operations(effects.linker.codes[name])
-    )
+def _awaited(effects: Effects, cls: str) -> frozenset[str]:
+    """The streams that the methods of a class wait for, or make another stream wait for."""
+    info = effects.linker.hierarchy.classes.get(cls)
+    codes = [effects.linker.codes.get(f"{cls}.{method}") for method in info.facts.methods] if info is not None else []
+    operations = (one for code in codes if code is not None for one in effects.operations(code))
+    return frozenset(one.awaited for one in operations if one.kinds & {JOIN, FENCE} and one.awaited)

@@ -3,6 +3,7 @@ the subclass adds."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 from auditor.facts import Attr, Call, Import, Name, Value, places
@@ -20,6 +21,8 @@ class Dispatch:
         self._linker = effects.linker
         self._guarded = matcher(spec.buffers)
         self._is_host = matcher(spec.host_side)
+        self._mentions = functools.cache(self._mentioned)
+        self._known = functools.cache(self._in_family)
         self._methods: dict[str, list[Code]] = {}
         for code in self._linker.codes.values():
             if code.owner:
@@ -102,7 +105,7 @@ class Dispatch:
         elements = getattr(one, "elements", ())
         return [cls for element in elements for cls in self._classes(code, element)]
 
-    def _known(self, host: str) -> frozenset[str]:
+    def _in_family(self, host: str) -> frozenset[str]:
         """Every attribute that some host pool of the same family reads."""
         hierarchy = self._linker.hierarchy
         family = set(hierarchy.mro(host)) & set(hierarchy.classes)
@@ -114,7 +117,7 @@ class Dispatch:
     def _is_host_class(self, cls: str) -> bool:
         return self._linker.hierarchy.is_kind_of(cls, self._is_host)
 
-    def _mentions(self, host: str) -> frozenset[str]:
+    def _mentioned(self, host: str) -> frozenset[str]:
         """Every attribute that the methods of a host pool read, of itself or of the device pool."""
         methods = (code for cls in self._linker.hierarchy.mro(host) for code in self._methods.get(cls, ()))
         return frozenset(one.name for code in methods for one in code.defined.values() if isinstance(one, Attr))

@@ -53,6 +53,7 @@ class Effects:
         self.counters: dict[str, Counter] = {name: one for one in counters for name in one.signals}
         """The counter that a function signals: a method of it, or one that does nothing but call such a method."""
         self.named: dict[str, list[Named]] = {}
+        self._operations: dict[str, tuple[Operation, ...]] = {}
         self._primitives = {name: self._primitive(code) for name, code in linker.codes.items() if product(code.path)}
         self.callers = self._callers()
         self._of = self._spread()
@@ -71,9 +72,14 @@ class Effects:
 
     def operations(self, code: Code) -> tuple[Operation, ...]:
         """What a function does, in the order of its text."""
+        known = self._operations.get(code.name)
+        if known is None:
+            known = self._operations[code.name] = tuple(self._found(code))
+        return known
+
+    def _found(self, code: Code) -> Iterator[Operation]:
         streams = Streams(code, self.kinds, self.linker)
         own = self._primitives.get(code.name, {})
-        found = []
         for number, block in enumerate(code.facts.blocks):
             for index, one in enumerate(block.instructions):
                 if not isinstance(one, Call | SetItem):
@@ -88,8 +94,7 @@ class Effects:
                 ):
                     kinds = frozenset({COPY})
                 if kinds:
-                    found.append(self._operation(code, one, (number, index), kinds, callees, streams))
-        return tuple(found)
+                    yield self._operation(code, one, (number, index), kinds, callees, streams)
 
     def callees(self, code: Code, one: object) -> tuple[str, ...]:
         if not isinstance(one, Call):
