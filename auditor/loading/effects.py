@@ -101,6 +101,10 @@ class Effects:
             return ()
         return tuple(sorted({name for name, _ in self.linker.calls.get((code.name, one.dst), ())}))
 
+    def called(self, code: Code, one: object) -> tuple[Code, ...]:
+        """The functions of the tree that a call may be of."""
+        return tuple(self.linker.codes[name] for name in self.callees(code, one) if name in self.linker.codes)
+
     def _operation(
         self,
         code: Code,

@@ -66,7 +66,7 @@ def _carried(
             *(own_attribute(code, value) for value in given if _is_pool(effects, code, value)),
         ]
         if on == 0 and code.is_method and depth:
-            helpers = (effects.linker.codes[name] for name in one.callees)
+            helpers = effects.called(code, call)
             inside = [_carried(effects, each, effects.operations(each), depth - 1) for each in helpers]
             names.extend(name for each in inside for name in each)
         for name in names:

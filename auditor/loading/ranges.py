@@ -92,7 +92,7 @@ def unshifted(effects: Effects, spec: EngineSpec, code: Code, loader: Loader) ->
         return
     for signal in loader.of(SIGNAL):
         call = code.defined.get(signal.value)
-        if not isinstance(call, Call) or not any(picks(effects.linker.codes[name]) for name in signal.callees):
+        if not isinstance(call, Call) or not any(map(picks, effects.called(code, call))):
             continue
         for given in call.arguments:
             first = _first(code, given.value)

@@ -70,7 +70,7 @@ def _in_a_later_loop(code: Code, loader: Loader, signal: Operation, copy: Operat
 
 def _is_of_the_next(effects: Effects, code: Code, loader: Loader, signal: Operation, copy: Operation) -> bool:
     """Whether the signal is that of ``layer + 1``, which picks its event, while the copies are of ``layer``."""
-    if not any(picks(effects.linker.codes[name]) for name in signal.callees):
+    if not any(map(picks, effects.called(code, code.defined.get(signal.value)))):
         return False
     for value in _said(code, signal):
         one = code.defined.get(value)
@@ -108,7 +108,7 @@ def _unjoined(effects: Effects, code: Code, loader: Loader, signal: Operation, c
             missing=f"a wait of the host for the copies{on} between the copy and the signal{note}",
             confidence="high" if elsewhere is not None else "medium",
         )
-    stream = signal.on if signal.on and _records_on_its_parameter(effects, signal) else signal.stream
+    stream = signal.on if signal.on and _records_on_its_parameter(effects, code, signal) else signal.stream
     if not copy.stream or stream == copy.stream or (signal.on and stream != signal.on):
         return None
     behind = [
@@ -131,14 +131,12 @@ def _unjoined(effects: Effects, code: Code, loader: Loader, signal: Operation, c
     )
 
 
-def _records_on_its_parameter(effects: Effects, signal: Operation) -> bool:
-    """Whether the methods that signal record their event on a stream that they are handed."""
-    codes = [effects.linker.codes[name] for name in signal.callees]
-    named = [{one.name for one in code.facts.params} for code in codes]
+def _records_on_its_parameter(effects: Effects, code: Code, signal: Operation) -> bool:
+    """Whether a method that signals records its event on a stream that it is handed."""
     return any(
-        RECORD in one.kinds and one.on in names
-        for code, names in zip(codes, named, strict=True)
-        for one in effects.operations(code)
+        RECORD in one.kinds and one.on in {parameter.name for parameter in method.facts.params}
+        for method in effects.called(code, code.defined.get(signal.value))
+        for one in effects.operations(method)
     )
 
 
