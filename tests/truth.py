@@ -38,7 +38,8 @@ Json = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """Where a case says that something is: ends of paths, names of classes and of methods; empty: anywhere."""
+    """Where a case says that something is: ends of paths, names of classes and of methods; empty: anywhere.
+    Where it names ``lines``, what is told counts at these alone; so do sites, unless there are none."""
 
     files: frozenset[str]
     classes: frozenset[str]
@@ -47,14 +48,12 @@ class Place(NamedTuple):
 
     def holds(self, path: str, names: set[str], line: int) -> bool:
         if self.lines:
-            return any(path.endswith(file) and line == wanted for file, wanted in self.lines) or self._named(names)
-        in_file = not self.files or any(path == file or path.endswith(f"/{file}") for file in self.files)
-        return in_file and self._named(names)
+            return any(path.endswith(file) and line == wanted for file, wanted in self.lines)
+        return self.is_named(path, names)
 
-    def _named(self, names: set[str]) -> bool:
-        if not (self.classes or self.methods):
-            return not self.lines
-        return all(not wanted or bool(wanted & names) for wanted in (self.classes, self.methods))
+    def is_named(self, path: str, names: set[str]) -> bool:
+        in_file = not self.files or any(path == file or path.endswith(f"/{file}") for file in self.files)
+        return in_file and all(not wanted or bool(wanted & names) for wanted in (self.classes, self.methods))
 
 
 class Answer(NamedTuple):
@@ -207,6 +206,8 @@ def _at(report: Json, place: Place) -> Answer:
         and place.holds(finding["path"], _parts(finding["function"], finding["method"]), finding["line"])
     ]
     sites = [site for site in report["sites"] if place.holds(site["path"], _parts(site["function"]), site["line"])]
+    if place.lines and not sites and (place.classes or place.methods):
+        sites = [site for site in report["sites"] if place.is_named(site["path"], _parts(site["function"]))]
     told.sort(key=lambda finding: ("high", "medium", "low").index(finding["confidence"]))
     return Answer(told, sites)
 

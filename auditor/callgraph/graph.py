@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from auditor.callgraph.decorated import handed_back
-from auditor.facts import Attr, Call, Enter, Value
-from auditor.link import Bound, ClassObject, Code, Frame, Function, Instance, Linker
+from auditor.facts import Attr, Call, Enter, Item, Value
+from auditor.link import Bound, ClassObject, Code, Frame, Function, Instance, Linker, Partial
 
 FrameKey: TypeAlias = tuple[str, Instance | None]
 """A function (qualified name) in a context (the tracked object it runs on, or None)."""
@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 class CallSite(NamedTuple):
     """One call of ``callee`` in a frame: ``value`` is that of the call, ``block`` and ``index`` where it stands,
-    ``receiver`` the object the callee is bound to, ``implicit`` for properties and context managers."""
+    ``receiver`` the object the callee is bound to. ``implicit``: what the callee is given is not written as the
+    arguments of a call: of properties, context managers, subscripts and partials."""
 
     block: int
     index: int  # type: ignore[assignment]  # hides tuple.index, which nothing needs
@@ -85,43 +86,57 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
     for block, content in enumerate(frame.code.facts.blocks):
         for index, one in enumerate(content.instructions):
             if type(one) is Call:
-                for callee, receiver in _callees(linker, frame, one, block):
-                    yield CallSite(block, index, one.dst, callee, receiver, implicit=False)
+                for callee, (receiver, implicit) in _callees(linker, frame, one, block).items():
+                    if callee in linker.frames:
+                        yield CallSite(block, index, one.dst, callee, receiver, implicit)
             elif type(one) is Attr and one.name in properties and linker.graph.sets[frame.node(one.base)]:
                 for callee, receiver in _properties(linker, frame, one, block):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
             elif type(one) is Enter:
-                for callee, receiver in _managers(linker, frame, one, block):
+                for callee, receiver in _methods(linker, frame, one.manager, block, "__enter__"):
+                    yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
+            elif type(one) is Item and linker.graph.sets[frame.node(one.base)]:
+                for callee, receiver in _methods(linker, frame, one.base, block, "__getitem__"):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
 
 
-def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> Iterable[tuple[FrameKey, Instance | None]]:
-    found: dict[FrameKey, Instance | None] = {}
+def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> dict[FrameKey, tuple[Instance | None, bool]]:
+    """Whom a call may run, each with its receiver and whether it is given something else than what is written here."""
+    found: dict[FrameKey, tuple[Instance | None, bool]] = {}
     targets = _ordered(linker.view(frame, one.func, block))
     others = handed_back(linker, frame, one, targets)
     for target in targets:
         if isinstance(target, Function) and target.function in others:
             continue
         if isinstance(target, Bound) and isinstance(target.receiver, Instance):
-            key = (target.function, target.receiver if linker.context_of(target.receiver) else None)
-            found.setdefault(key, target.receiver)
+            found.setdefault(_bound(linker, target.function, target.receiver), (target.receiver, False))
         elif isinstance(target, Bound | Function):
             for key in _unbound(linker, frame, one, target.function, block):
-                found.setdefault(key, key[1])
+                found.setdefault(key, (key[1], False))
         elif isinstance(target, ClassObject):
             for key, made in _constructors(linker, frame, one, target.cls):
-                found.setdefault(key, made)
+                found.setdefault(key, (made, False))
+        elif isinstance(target, Partial):
+            for held in _ordered(linker.held_by(target)):
+                if isinstance(held, Bound) and isinstance(held.receiver, Instance):
+                    found.setdefault(_bound(linker, held.function, held.receiver), (held.receiver, True))
+                elif isinstance(held, Function):
+                    found.setdefault((held.function, None), (None, True))
         elif isinstance(target, Instance):
             methods = linker.hierarchy.applicable(target.cls, linker.functions)
             for method in (methods.get("__call__") or methods.get("forward") or ())[:1]:
-                found.setdefault((method, target if linker.context_of(target) else None), target)
+                found.setdefault(_bound(linker, method, target), (target, False))
     for name, context in _ordered(linker.calls.get((frame.code.name, one.dst), ())):
         if name in others:
             continue
         known = context is not None or any(known == name for known, _ in found)
         if not known and (name, None) in linker.frames and not _bound_elsewhere(linker, frame, one, name):
-            found.setdefault((name, None), None)
-    return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
+            found.setdefault((name, None), (None, False))
+    return found
+
+
+def _bound(linker: Linker, method: str, receiver: Instance) -> FrameKey:
+    return method, receiver if linker.context_of(receiver) else None
 
 
 def _bound_elsewhere(linker: Linker, frame: Frame, one: Call, function: str) -> bool:
@@ -161,14 +176,15 @@ def _properties(linker: Linker, frame: Frame, one: Attr, block: int) -> Iterable
     for target, name in _ordered(linker.reached(frame, one.base, block, one.name)):
         for method in linker.hierarchy.applicable(target.cls, linker.functions).get(name, ())[:1]:
             if linker.is_property(method):
-                found.setdefault((method, target if linker.context_of(target) else None), target)
+                found.setdefault(_bound(linker, method, target), target)
     return ((key, receiver) for key, receiver in found.items() if key in linker.frames)
 
 
-def _managers(linker: Linker, frame: Frame, one: Enter, block: int) -> Iterable[tuple[FrameKey, Instance]]:
-    for target in _ordered(linker.view(frame, one.manager, block)):
+def _methods(linker: Linker, frame: Frame, value: Value, block: int, name: str) -> Iterable[tuple[FrameKey, Instance]]:
+    """The methods by which the language asks what a value points to."""
+    for target in _ordered(linker.view(frame, value, block)):
         if isinstance(target, Instance):
-            for method in linker.hierarchy.applicable(target.cls, linker.functions).get("__enter__", ())[:1]:
-                key = (method, target if linker.context_of(target) else None)
+            for method in linker.hierarchy.applicable(target.cls, linker.functions).get(name, ())[:1]:
+                key = _bound(linker, method, target)
                 if key in linker.frames:
                     yield key, target

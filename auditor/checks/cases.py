@@ -80,8 +80,8 @@ def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
     while start and hops[start - 1].frame[1] is not None:
         start -= 1
     inner = hops[start:]
-    if start and inner and inner[0].frame[0].rpartition(".")[2].startswith("_"):
-        return hops[start - 1], False  # a private method, called from outside
+    if start and inner and _is_private(inner[0].frame[0].rpartition(".")[2]):
+        return hops[start - 1], False  # called from outside
     for hop in inner:
         context = hop.frame[1]
         if context is not None and judgement.armed.state(context).kind == "armed":
@@ -92,6 +92,10 @@ def _culprit(judgement: Judgement, hops: tuple[Hop, ...]) -> tuple[Hop, bool]:
     if inner and not _round_owner(judgement, inner[0]):
         return inner[0], True
     return hops[start - 1], False
+
+
+def _is_private(method: str) -> bool:
+    return method.startswith("_") and not method.endswith("__")
 
 
 def _round_owner(judgement: Judgement, hop: Hop) -> bool:

@@ -14,6 +14,8 @@ from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions
 from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Op, Param, Phi, Return, SetAttr, Value
 from auditor.gating.completing import Completing
+from auditor.gating.held import arguments_of, calling
+from auditor.gating.uses import attribute_set
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
 
@@ -308,6 +310,7 @@ def _registrations(
             )
             found.setdefault(site.receiver, set()).add(event)
     _assignments(linker, graph, spec, product, found)
+    _constructions(graph, spec, product, found)
     return {
         one: tuple(sorted(events, key=lambda event: (event.path, event.line, str(event.frame))))
         for one, events in found.items()
@@ -326,8 +329,8 @@ def _assignments(
     for key, frame in graph.frames.items():
         code = frame.code
         for number, block in enumerate(code.facts.blocks if product(code.path) else ()):
-            for one in block.instructions:
-                if not isinstance(one, SetAttr) or one.name not in counters or (code.owner and one.base == 0):
+            for one in (attribute_set(code, each) for each in block.instructions):
+                if one is None or one.name not in counters or (code.owner and one.base == 0):
                     continue
                 for target in linker.view(frame, one.base, number):
                     if isinstance(target, Instance):
@@ -337,6 +340,48 @@ def _assignments(
                         )
                         for owner in linker.set_on(target, one.name):
                             found.setdefault(owner, set()).add(event)
+
+
+def _constructions(
+    graph: CallGraph, spec: EngineSpec, product: Callable[[str], bool], found: dict[Instance, set[Registration]]
+) -> None:
+    """So does ``Pool(…, counter)`` where the constructor keeps its parameter as the counter, or hands it to one that
+    does."""
+    keeps = _kept_by_constructors(graph, frozenset(one.counter for one in spec.gates))
+    todo = list(keeps)
+    while todo:
+        key, name = todo.pop()
+        stored = keeps[key, name]
+        for caller, site in graph.callers.get(key, ()):
+            code = graph.code(caller)
+            given = arguments_of(code, calling(code, site), graph.code(key).facts, implicit=site.implicit).get(name)
+            if site.receiver is None or not isinstance(given, int) or not product(code.path):
+                continue
+            passed = code.defined.get(given)
+            if isinstance(passed, Param) and code.facts.name == "__init__" and site.receiver == caller[1]:
+                if (caller, passed.name) not in keeps:
+                    keeps[caller, passed.name] = stored
+                    todo.append((caller, passed.name))
+                continue
+            path, line, function = stored
+            counter = not _null_value(code, given)
+            event = Registration(path, line, function, counter, None, caller, site.block, given)
+            found.setdefault(site.receiver, set()).add(event)
+
+
+def _kept_by_constructors(
+    graph: CallGraph, counters: frozenset[str]
+) -> dict[tuple[FrameKey, str], tuple[str, int, str]]:
+    """The parameters that constructors keep as a counter, each with where (path, line, function)."""
+    found: dict[tuple[FrameKey, str], tuple[str, int, str]] = {}
+    for key, frame in graph.frames.items():
+        code = frame.code
+        for block in code.facts.blocks if code.facts.name == "__init__" and code.owner else ():
+            for one in block.instructions:
+                value = code.defined.get(one.value) if isinstance(one, SetAttr) and one.base == 0 else None
+                if isinstance(one, SetAttr) and one.name in counters and isinstance(value, Param):
+                    found[key, value.name] = (code.path, one.at.line, code.name)
+    return found
 
 
 def refusal(linker: Linker, frame: Frame, one: Instance, block: int) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.dataflow import edge_dominators, reaches
-from auditor.facts import Branch, Call, Name, Op, Value
+from auditor.facts import NOTHING, Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
@@ -87,12 +87,14 @@ class Covering:
         aside on paths that never meet it."""
         block, index = point
         state = self._held.state(key).at(block, index)
-        flow = self._held.flow(self._graph.code(key))
+        code = self._graph.code(key)
+        flow = self._held.flow(code)
         for event in self._held.state(key).events:
             for gate in event.gates:
                 if not self._covers(gate, layer, bound)[0] or gate in state:
                     continue
-                before = (event.block == block and event.index < index) or reaches(flow.successors, event.block, block)
+                again = reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
+                before = (event.block == block and event.index < index) or again
                 if not before and (block == event.block or reaches(flow.successors, block, event.block)):
                     yield Near("after", gate, "only after the read")
                 elif not before:
@@ -116,6 +118,12 @@ class Covering:
         if not isinstance(one, Call) or _is_builtin(code, one):
             return False
         return not any(site.value == one.dst for site in self._graph.calls[key])
+
+
+def _is_made_anew(code: Code, layer: Layer, block: int) -> bool:
+    """Whether a block makes a value anew that a layer is computed from, as each round of a loop does its variable."""
+    made = {f"%{getattr(one, 'dst', NOTHING)}" for one in code.facts.blocks[block].instructions}
+    return any(str(atom) in made for atom, _ in layer.terms)
 
 
 def covering_all(armed: Armed, gate: Gate, pool: Instance) -> tuple[bool | None, str]:

@@ -16,11 +16,13 @@ from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import (
     Attr,
+    Await,
     Branch,
     Call,
     Const,
     Enter,
     FunctionFacts,
+    Item,
     Iterate,
     Name,
     Op,
@@ -32,7 +34,8 @@ from auditor.facts import (
 )
 from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
-from auditor.gating.memos import Memos
+from auditor.gating.memos import Memos, is_memoised
+from auditor.gating.streams import Streams
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
@@ -40,8 +43,9 @@ from auditor.gating.values import Gate, Held, Place, Vacuous, defined_at, meet, 
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
-Calling: TypeAlias = Call | Attr | Enter
-"""An instruction that runs a function of the tree: a call, the read of a property, the start of a with block."""
+Calling: TypeAlias = Call | Attr | Enter | Item
+"""An instruction that runs a function of the tree: a call, the read of a property, the start of a with block, a
+subscript."""
 Resuming: TypeAlias = Iterate | Enter
 """An instruction that runs a generator up to its next ``yield``: the round of a loop, the start of a with block."""
 
@@ -146,6 +150,7 @@ class HeldGates:
         """Frames from which a wait can be reached."""
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
+        self.streams = Streams(linker, graph, self.flow)
         self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
 
@@ -186,7 +191,12 @@ class HeldGates:
         events = _side_by_side(self._events(key, self._graph.frames[key]))
         state = self._state(code, events)
         known = self._memos.known(key, state.at) if events else {}
-        return self._state(code, _skipped(events, known), known) if known else state
+        if known:
+            state = self._state(code, _skipped(events, known), known)
+        aside = {
+            one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
+        }
+        return replace(state, exits=state.exits - aside) if aside else state
 
     def _state(
         self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})
@@ -315,10 +325,13 @@ class HeldGates:
         grouped: dict[tuple[int, int, Value], list[CallSite]] = {}
         for site in self._graph.calls[key]:
             grouped.setdefault((site.block, site.index, site.value), []).append(site)
-        for (block, index, _), sites in grouped.items():
+        awaited = _awaited(frame.code)
+        for (block, index, value), sites in grouped.items():
             gates = tuple(self._call_gates(frame, sites))
             if gates:
-                yield Event(block, index, gates)
+                is_coroutine = any(self._graph.code(site.callee).facts.is_async for site in sites)
+                for point in awaited.get(value, ()) if is_coroutine else ((block, index),):
+                    yield Event(*point, gates)
         made = {value: sites for (_, _, value), sites in grouped.items() if self._are_generators(sites)}
         for block, index, resuming in _resumptions(frame.code) if made else ():
             sites = made.get(resuming.iterable if isinstance(resuming, Iterate) else resuming.manager, [])
@@ -367,9 +380,11 @@ class HeldGates:
         return bool(bodies) and all(is_empty(one) for one in bodies)
 
     def _acquired(self, callee: FrameKey) -> Held:
-        """What a callee has acquired when it returns, or hands out an element."""
+        """What a callee has acquired when it returns, or hands out an element; of one that is memoised, some time."""
         facts = self._graph.code(callee).facts
         state = self.state(callee)
+        if is_memoised(facts):
+            return frozenset(replace(one, memo=True) for one in state.exits if isinstance(one, Gate))
         if not facts.is_generator:
             return state.exits
         held = [state.at(block, index) for block, index, one in _yields(facts) if block in state.starts]
@@ -525,6 +540,19 @@ class HeldGates:
         return None
 
 
+def _awaited(code: Code) -> Mapping[Value, list[tuple[int, int]]]:
+    """Where (block, index) the coroutines of a function run: where they, or what they are passed to, are awaited."""
+    found: dict[Value, list[tuple[int, int]]] = {}
+    for number, block in enumerate(code.facts.blocks):
+        for index, one in enumerate(block.instructions):
+            if isinstance(one, Await):
+                called = code.defined.get(one.value)
+                passed = [each.value for each in called.arguments] if isinstance(called, Call) else []
+                for value in (one.value, *passed):
+                    found.setdefault(value, []).append((number, index))
+    return found
+
+
 def _yields(function: FunctionFacts) -> Iterator[tuple[int, int, Yield]]:
     for number, block in enumerate(function.blocks):
         for index, one in enumerate(block.instructions):
@@ -606,13 +634,14 @@ def instances(linker: Linker, frame: Frame, value: Value, block: int) -> frozens
 def calling(code: Code, site: CallSite) -> Calling:
     """The instruction of a call site."""
     one = code.defined[site.value]
-    assert isinstance(one, Call | Attr | Enter), "the call graph has sites of these only"
+    assert isinstance(one, Call | Attr | Enter | Item), "the call graph has sites of these only"
     return one
 
 
 def receiver_path(code: Code, call: Calling) -> Path | None:
-    """The path of the object that a method is called on (or a property read of, or a with block begun with)."""
-    if isinstance(call, Attr):
+    """The path of the object that a method is called on (or a property or element read of, or a with block begun
+    with)."""
+    if isinstance(call, Attr | Item):
         return path_of(code.defined, call.base)
     if isinstance(call, Enter):
         return path_of(code.defined, call.manager)
@@ -638,6 +667,8 @@ def arguments_of(code: Code, call: Calling, callee: FunctionFacts, *, implicit: 
     if receiver is not None and method and positional:
         found[positional[0]] = receiver
         positional = positional[1:]
+    if isinstance(call, Item):
+        found.update((name, call.index) for name in positional[:1])
     if implicit or not isinstance(call, Call):
         return found
     place = 0

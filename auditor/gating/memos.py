@@ -19,6 +19,7 @@ from auditor.facts import (
     Build,
     Call,
     Const,
+    FunctionFacts,
     Instruction,
     Item,
     Name,
@@ -40,6 +41,8 @@ _UNCLEAR = "unclear"
 """What another function does with the memo is not followed."""
 _DEEPEST = 3
 """Calls down to a reset that are followed."""
+_MEMOISES = frozenset({"lru_cache", "cache", "cached_property"})
+"""Decorators of the library that run a function once for the same arguments."""
 _PUTS = frozenset({"add", "append"})
 _FORGETS = frozenset({"clear", "discard", "remove", "pop"})
 _EMPTY = frozenset({"set", "dict", "list"})
@@ -57,6 +60,11 @@ class _Put(NamedTuple):
     block: int
     position: int
     key: Layer | None
+
+
+def is_memoised(function: FunctionFacts) -> bool:
+    """Whether a decorator answers a call with what an earlier one gave, without running the function again."""
+    return any(one.rpartition(".")[2] in _MEMOISES for one in function.decorators)
 
 
 class Memos:

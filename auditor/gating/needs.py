@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Param, Value
+from auditor.facts import Attr, Call, Enter, Instruction, Item, Name, Param, Unpack, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
@@ -30,15 +30,17 @@ from auditor.gating.held import (
     receiver_path,
 )
 from auditor.gating.joins import Joins
+from auditor.gating.memos import is_memoised
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
-from auditor.gating.streams import UNCLEAR, Streams
-from auditor.gating.symbols import OWN, SOME, Layer, Path, path_of
+from auditor.gating.streams import UNCLEAR
+from auditor.gating.symbols import EVERY, OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
 from auditor.gating.uncalled import Uncalled
-from auditor.gating.uses import called_name
+from auditor.gating.uses import attribute_read, called_name
 from auditor.gating.values import (
     ANYWHERE,
+    KEPT,
     PACKS,
     PASSED,
     UNBOUND,
@@ -57,7 +59,7 @@ from auditor.gating.values import (
     Vacuous,
     put_into,
 )
-from auditor.link import Code, Frame, Instance, Linker
+from auditor.link import Code, Container, Frame, Instance, Linker, Object
 from auditor.spec import Assumption, EngineSpec, matcher
 
 MAX_NEEDS = 800
@@ -78,6 +80,8 @@ class Summary:
         return [need.key() for need in self.needs], self.returns, set(self.settled)
 
 
+UNORDERED = "nothing orders that stream behind it"
+"""What is missing of a gate that was made on another stream."""
 _NOTHING = Summary()
 _START = (0, 0)
 """The start of a function: what its callers have waited for is held on the stream that is current there."""
@@ -104,6 +108,7 @@ class Needs:
         self._armed = armed
         storage = Storage(linker, spec)
         self.is_buffer = storage.guards
+        self._kept = storage.kept(linker)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
         self._is_passed = matcher(spec.parameters)
@@ -111,7 +116,6 @@ class Needs:
         self._picking = Picking(graph, own=bool(spec.connectors.wait))
         self._covering = Covering(graph, held, armed, first_layers(linker))
         self._joins = Joins(linker, graph, held, self._covering)
-        self._streams = Streams(linker, graph, held)
         self._feasible = Feasible(graph, conditions)
         self.cut: dict[Touch, str] = {}
         """Touches from which some path contradicts itself, and how."""
@@ -131,7 +135,8 @@ class Needs:
 
     def _has_source(self, frame: Frame) -> bool:
         return any(
-            (isinstance(one, Attr) and self.is_buffer(one.name) is True)
+            ((read := attribute_read(frame.code, one)) is not None and self.is_buffer(read.name) is True)
+            or any(self._owners_of_kept(frame, one))
             or (isinstance(one, Param) and frame.context is not None and self._is_passed(one.name) is not None)
             for one in frame.code.defined.values()
         )
@@ -262,11 +267,13 @@ class Needs:
             for one in block.instructions:
                 if isinstance(one, Param) and self._is_passed(one.name):
                     yield from self._passed(key, frame, one)
-                elif isinstance(one, Attr) and self.is_buffer(one.name) and one.dst not in by_value:
-                    yield from self._raw(key, frame, number, one)
-                elif isinstance(one, Call | Attr | Enter) and one.dst in by_value:
+                elif isinstance(one, Call | Attr | Enter | Item) and one.dst in by_value:
                     for site in by_value[one.dst]:
                         yield from self._returned(key, frame, one, site)
+                elif (read := attribute_read(code, one)) is not None and self.is_buffer(read.name):
+                    yield from self._raw(key, frame, number, read)
+                else:
+                    yield from self._kept_elsewhere(key, frame, number, one)
 
     def _passed(self, key: FrameKey, frame: Frame, one: Param) -> Iterator[tuple[Value, Handle]]:
         """Storage that is passed to a method of a pool, in the end from outside the tree. Its uses are the sites."""
@@ -310,6 +317,58 @@ class Needs:
                     when=when,
                 ),
             )
+
+    def _kept_elsewhere(
+        self, key: FrameKey, frame: Frame, block: int, one: Instruction
+    ) -> Iterator[tuple[Value, Handle]]:
+        """Storage that somebody keeps under a name of his own, or in a collection of his own."""
+        if not isinstance(one, Attr | Item | Name | Unpack):
+            return
+        for owner, name, read in self._owners_of_kept(frame, one):
+            if self._host_side(owner.cls):
+                continue
+            place = Place(frame.code.path, read.at.line, read.at.column, frame.code.name)
+            touch = Touch(place.path, place.line, place.column, called_name(frame.code, read), KEPT, owner, "")
+            when = self._passing(self._feasible.start(owner), key, block, (touch,))
+            hop = Hop(key, place, f"reads {_class(owner.cls)}.{name}, kept as `{touch.name}`", EVERY)
+            if when != FALSE:
+                bound, buffer = (None, owner), Buffer(owner, name)
+                yield one.dst, Handle(buffer, EVERY, False, place, (touch,), None, bound, (hop,), when=when)
+
+    def _owners_of_kept(self, frame: Frame, one: Instruction) -> Iterator[tuple[Instance, str, Attr | Name]]:
+        """Whose storage an attribute or global holds, or an element of what it holds; and that read."""
+        if not self._kept or not isinstance(one, Attr | Item | Name | Unpack):
+            return
+        of = one.base if isinstance(one, Item) else one.source if isinstance(one, Unpack) else one.dst
+        read = frame.code.defined.get(of)
+        if isinstance(read, Attr | Name):
+            for owner, name in sorted(self._kept_by(frame, one.dst), key=repr):
+                if name != read.name:
+                    yield owner, name, read
+
+    def _is_followed(self, frame: Frame, use: Use) -> bool:
+        """Whether the lists that are kept, or become fields of a new object, are known by where they were made wherever
+        they are read."""
+        kept = self._kept_by(frame, use.value)
+        if use.kind == "escape":
+            return bool(kept)
+        one = frame.code.facts.blocks[use.block].instructions[use.index]
+        made = self._linker.graph.points_to(frame.node(one.dst)) if isinstance(one, Call) else frozenset()
+        held = [
+            self._linker.graph.points_to(node)
+            for each in made
+            if isinstance(each, Instance)
+            for name in self._linker.hierarchy.attributes(each.cls)
+            if (node := self._linker.fields.get((each, name))) is not None
+        ]
+        return bool(kept) and kept <= {pair for found in held for pair in self._pairs(found)}
+
+    def _kept_by(self, frame: Frame, value: Value) -> frozenset[tuple[Instance, str]]:
+        """Whose storage, and which, the lists are that a value holds."""
+        return self._pairs(self._linker.graph.points_to(frame.node(value)))
+
+    def _pairs(self, found: Iterable[Object]) -> frozenset[tuple[Instance, str]]:
+        return frozenset(pair for one in found if isinstance(one, Container) for pair in self._kept.get(one, ()))
 
     def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
@@ -425,6 +484,9 @@ class Needs:
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
                 continue
+            if use.kind in ("escape", "packed") and not now.selected and self._is_followed(frame, use):
+                self._decide(made, now.buffer, now.touches, Outcome("exempt", "address"))
+                continue  # told where it is read under its other name
             if use.kind not in ("element", "escape", "packed"):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", use.kind))
                 continue
@@ -436,7 +498,7 @@ class Needs:
             else:
                 near = now.near
                 if now.gate is not None and missing is not None:
-                    near = (*near, Near(missing, now.gate[0], "nothing orders that stream behind it"))
+                    near = (*near, Near(missing, now.gate[0], UNORDERED))
                 confidence = self._tracer.confidence(key, use)
                 need = Need(
                     *(now.buffer, now.layer, now.origin, use.what, now.touches, confidence, hops, near),
@@ -452,7 +514,7 @@ class Needs:
     def _stream_missing(self, key: FrameKey, value: Value, use: Use) -> str | None:
         """Whether a use of a handle, which was got behind a gate, is on another stream that is not behind it."""
         points = self._points(self._graph.code(key))
-        return self._streams.missing(key, points.get(value, _START), (use.block, use.index))
+        return self._held.streams.missing(key, points.get(value, _START), (use.block, use.index))
 
     def _points(self, code: Code) -> Mapping[Value, tuple[int, int]]:
         known = self._defined_at.get(code.name)
@@ -461,7 +523,7 @@ class Needs:
                 one.dst: (number, index)
                 for number, block in enumerate(code.facts.blocks)
                 for index, one in enumerate(block.instructions)
-                if isinstance(one, Attr | Call | Enter)
+                if isinstance(one, Attr | Call | Enter | Item)
             }
         return known
 
@@ -469,7 +531,7 @@ class Needs:
         """The same of a gate that is held at a point: where it was acquired here, or else before this function."""
         events = self._held.state(key).events
         start = next(((one.block, one.index) for one in events if gate in one.gates), _START)
-        return self._streams.missing(key, start, point)
+        return self._held.streams.missing(key, start, point)
 
     def _is_passed_on(self, key: FrameKey, frame: Frame, use: Use) -> bool:
         """Whether a use hands storage that was passed in to another method that it is passed to."""
@@ -504,17 +566,19 @@ class Needs:
         """The handle as callers get it: behind a gate that is held here, or with the gates that were near."""
         if handle.hops:
             handle = replace(handle, hops=(replace(handle.hops[0], layer=handle.layer), *handle.hops[1:]))
+        remembered = is_memoised(self._graph.code(key).facts)
         if handle.gate is not None:
-            return handle
-        state = self._held.state(key).at(use.block, use.index)
-        gate, near = self._covering.judge(state, handle.layer, handle.bound)
-        if gate is None:
+            return _remembered(handle) if remembered else handle
+        gate, near = self._ordering(key, (use.block, use.index), handle.layer, handle.bound)
+        missing = any(one.what == UNORDERED for one in near)
+        if gate is None and not missing:
             gate = self._joins.gate(key, handle.layer, handle.bound)
-        if gate is None:
+        if gate is None and not missing:
             aside = self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound)
             near.extend(self._meant(self._graph.code(key), aside))
         optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
-        return replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
+        handle = replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
+        return _remembered(handle) if remembered else handle
 
     # ------------------------------------------------------------ settling
 
@@ -577,22 +641,18 @@ class Needs:
     ) -> None:
         """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
         bound = need.bound
-        state = self._held.state(key).at(*point)
-        gate, near = self._covering.judge(state, need.layer, bound)
+        gate, near = self._ordering(key, point, need.layer, bound)
         near = self._meant(frame.code, near)
-        missing = self._gate_missing(key, gate[0], point) if gate is not None else None
-        if gate is not None and missing is not None:
-            near.append(Near(missing, gate[0], "nothing orders that stream behind it"))
-            gate = None
+        missing = any(one.what == UNORDERED for one in near)
         if gate is None and need.optional:
             gate = need.optional[0]
-        if gate is None and missing is None:
+        if gate is None and not missing:
             gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
             return
         exempt = self.exempt(frame, need)
-        if exempt is None and Vacuous(frozenset({CONNECTOR})) in state:
+        if exempt is None and Vacuous(frozenset({CONNECTOR})) in self._held.state(key).at(*point):
             exempt = Outcome("exempt", "no-load", need=need)
         if exempt is not None:
             self._decide(made, need.buffer, need.touches, exempt)
@@ -618,6 +678,17 @@ class Needs:
             plainer = self._plainer(old, kept)
             kept = replace(plainer, near=_distinct((*old.near, *kept.near)), optional=optional)
         needs[name] = kept
+
+    def _ordering(
+        self, key: FrameKey, point: tuple[int, int], layer: Layer, bound: Bound
+    ) -> tuple[tuple[Gate, str] | None, list[Near]]:
+        """The gate held at a point that covers ``layer`` and is on the stream that is current there, with why; or why
+        each of them does not."""
+        gate, near = self._covering.judge(self._held.state(key).at(*point), layer, bound)
+        missing = self._gate_missing(key, gate[0], point) if gate is not None else None
+        if gate is None or missing is None:
+            return gate, near
+        return None, [*near, Near(missing, gate[0], UNORDERED)]
 
     def _plainer(self, one: Need, other: Need) -> Need:
         """The one with the shorter path; of equal ones that of the more general class."""
@@ -652,7 +723,7 @@ class Needs:
             return Outcome("exempt", "no-load", need=need)
         if frame.code.owner and self._host_side(frame.code.owner):
             return Outcome("exempt", "transfer-side", need=need)
-        if frame.code.facts.name == "__init__" and self._builds(frame, owner):
+        if frame.code.facts.name == "__init__" and need.use != PACKS and self._builds(frame, owner):
             return Outcome("exempt", "no-load", need=need)
         return None
 
@@ -701,6 +772,14 @@ def _near_in_caller(code: Code, arguments: Mapping[str, Value | Path], near: tup
         replace(one, why="unrelated") if one.why == UNRELATED_ARGUMENT and _passed(code, arguments, one.gate) else one
         for one in near
     )
+
+
+def _remembered(handle: Handle) -> Handle:
+    """A handle that a memoised function returns: the wait that covered it was made for an earlier load, perhaps."""
+    if handle.gate is None:
+        return handle
+    gate, why = handle.gate
+    return replace(handle, gate=None, near=_distinct((*handle.near, Near(MEMO, replace(gate, memo=True), why))))
 
 
 def _merged(handles: Iterable[Handle]) -> list[Handle]:

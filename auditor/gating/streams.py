@@ -8,13 +8,12 @@ function starts is one stream, whichever it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.dataflow import solve_forward
-from auditor.facts import Attr, Call, Enter, Exit, Value
-from auditor.gating.held import HeldGates
+from auditor.dataflow import Graph, solve_forward
+from auditor.facts import Attr, Call, Enter, Exit, Return, Value
 from auditor.gating.symbols import Path, path_of
 from auditor.gating.uses import called_name
 from auditor.link import Code, ExternalInstance, Linker, successors
@@ -34,10 +33,10 @@ _GATED, _JOINED = "gated", "joined"
 class Streams:
     """Answers for two points of a frame."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, held: HeldGates) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph, flow: Callable[[Code], Graph]) -> None:
         self._linker = linker
         self._graph = graph
-        self._held = held
+        self._flow = flow
         self._regions: dict[str, Mapping[int, tuple[Value, ...]]] = {}
 
     def missing(self, key: FrameKey, gate: Point, use: Point) -> str | None:
@@ -48,6 +47,12 @@ class Streams:
             return None
         known = (self._is_own(key, code, one) for one in (waited, reads))
         return ASIDE if all(known) else UNCLEAR
+
+    def is_left(self, key: FrameKey, gate: Point) -> bool:
+        """Whether a function can return with another stream current, or the same, that is not behind ``gate``."""
+        blocks = enumerate(self._graph.code(key).facts.blocks)
+        returns = ((number, len(block.instructions)) for number, block in blocks if isinstance(block.end, Return))
+        return any(self.missing(key, gate, point) is not None for point in returns)
 
     def _stream(self, code: Code, point: Point) -> Path:
         """The stream that is current at a point, as the function names it."""
@@ -67,7 +72,7 @@ class Streams:
                     _step(code, one, inside)
                 return {to: before if to in content.handlers else tuple(inside) for to in successors(content)}
 
-            flow = self._held.flow(code)
+            flow = self._flow(code)
             start: tuple[Value, ...] = ()
             self._regions[code.name] = solve_forward(flow, start, transfer, lambda one, other: min(one, other, key=len))
         return self._regions[code.name]
@@ -103,7 +108,7 @@ class Streams:
             return {to: before if to in content.handlers else after for to in successors(content)}
 
         nothing: frozenset[str] = frozenset()
-        states = solve_forward(self._held.flow(code), nothing, transfer, lambda one, other: one & other)
+        states = solve_forward(self._flow(code), nothing, transfer, lambda one, other: one & other)
         return use[0] in states and _JOINED in run(use[0], states[use[0]], use[1])
 
 

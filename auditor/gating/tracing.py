@@ -213,6 +213,9 @@ class Tracer:
                 return [("alias", one.dst, handle)]
             case Build():
                 return _put_in_order(one, value, handle)
+            case Unpack(index=place) if not handle.inside and _is_counted(code, one.source):
+                layer = _count(code, one.source, self.users(code).get(one.source, ()))
+                return [("alias", one.dst, replace(handle, layer=layer))] if place == 1 else []
             case Unpack(index=place) if handle.inside:
                 return _taken_out(one.dst, place, handle)
             case Unpack():
@@ -387,6 +390,19 @@ class Tracer:
             known = frozenset(use.kind for use, _ in uses) or frozenset({"metadata"})
             self._parameter_kinds[memo] = known
         return known
+
+
+def _is_counted(code: Code, value: Value) -> bool:
+    """Whether a value is a pair of ``enumerate(…)``: the number of an element, and the element."""
+    one = code.defined.get(value)
+    made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
+    return isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
+
+
+def _count(code: Code, pair: Value, users: Iterable[User]) -> Layer:
+    """The number of the element in a pair of ``enumerate``, as its function names it."""
+    numbers = [each.dst for user in users if isinstance(each := user.instruction, Unpack) and each.index == 0]
+    return layer_of(code.defined, numbers[0]) if numbers else Layer(((Derived(f"%{pair}", ()), 1),))
 
 
 def _put_in_order(one: Build, value: Value, handle: Handle) -> list[Step]:

@@ -22,6 +22,7 @@ from auditor.facts import (
     Op,
     Param,
     Phi,
+    SetAttr,
     SetItem,
     Unpack,
     Value,
@@ -46,6 +47,45 @@ def called_name(code: Code, one: object) -> str:
         constant = code.defined.get(func.arguments[1].value)
         return constant.value if isinstance(constant, Const) and isinstance(constant.value, str) else ""
     return ""
+
+
+def attribute_read(code: Code, one: object) -> Attr | None:
+    """The read of an attribute that an instruction is, also one by ``getattr(x, "name")`` or in ``vars(x)["name"]``."""
+    match one:
+        case Attr():
+            return one
+        case Call(arguments=(owner, name, *_)) if _is_named(code, one.func, "getattr"):
+            return _read_by_name(code, one, owner.value, name.value)
+        case Item(base=table):
+            holder = code.defined.get(table)
+            if isinstance(holder, Call) and holder.arguments and _is_named(code, holder.func, "vars"):
+                return _read_by_name(code, one, holder.arguments[0].value, one.index)
+            if isinstance(holder, Attr) and holder.name == "__dict__":
+                return _read_by_name(code, one, holder.base, one.index)
+    return None
+
+
+def _read_by_name(code: Code, one: Call | Item, owner: Value, name: Value) -> Attr | None:
+    constant = code.defined.get(name)
+    known = isinstance(constant, Const) and isinstance(constant.value, str)
+    return Attr(one.dst, owner, str(constant.value), one.at) if known and isinstance(constant, Const) else None
+
+
+def attribute_set(code: Code, one: object) -> SetAttr | None:
+    """The store into an attribute that an instruction is, also one by ``setattr(x, "name", value)``."""
+    match one:
+        case SetAttr():
+            return one
+        case Call(arguments=(owner, name, value)) if _is_named(code, one.func, "setattr"):
+            constant = code.defined.get(name.value)
+            if isinstance(constant, Const) and isinstance(constant.value, str):
+                return SetAttr(owner.value, constant.value, value.value, one.at)
+    return None
+
+
+def _is_named(code: Code, value: Value, name: str) -> bool:
+    one = code.defined.get(value)
+    return isinstance(one, Name) and one.name == name
 
 
 def users(function: FunctionFacts) -> Mapping[Value, tuple[User, ...]]:

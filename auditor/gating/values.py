@@ -25,6 +25,8 @@ not followed."""
 
 PASSED = "parameter"
 """The kind of a touch that is a use of storage which came as an argument from outside the tree."""
+KEPT = "kept"
+"""The kind of a touch that reads storage which somebody keeps under a name of his own."""
 REPLAY = "replay"
 """The execution mode in which a captured graph is replayed; also the use of a need that comes of it."""
 EAGER = "eager"

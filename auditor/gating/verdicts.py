@@ -19,8 +19,8 @@ from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
 from auditor.gating.storage import first_layers
-from auditor.gating.uses import called_name
-from auditor.gating.values import EAGER, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
+from auditor.gating.uses import attribute_read, called_name
+from auditor.gating.values import EAGER, KEPT, PASSED, REPLAY, Gate, Need, Outcome, Place, Touch, by_length
 from auditor.link import (
     ClassObject,
     External,
@@ -189,8 +189,8 @@ class _Sites:
         self._graph = graph
         self._needs = needs
         self._touches: dict[tuple[str, int, int, str], list[Touch]] = {}
-        passed = {touch: outcomes for touch, outcomes in needs.outcomes.items() if touch.kind == PASSED}
-        self._direct = passed | replays.outcomes
+        known = {touch: outcomes for touch, outcomes in needs.outcomes.items() if touch.kind in (PASSED, KEPT)}
+        self._direct = known | replays.outcomes
         """Sites that no receiver tells the object of."""
         for touch in dict.fromkeys((*needs.outcomes, *replays.outcomes, *needs.cut)):
             self._touches.setdefault((touch.path, touch.line, touch.column, touch.name), []).append(touch)
@@ -220,12 +220,13 @@ class _Sites:
                 if isinstance(one, (Call, Item)):
                     for name in self._direct_at.get((code.path, one.at.line, one.at.column), ()):
                         yield block, one, name
-                elif isinstance(one, Attr) and self._read_at(code.path, one):
-                    yield block, one, one.name
+                read = attribute_read(code, one)
+                if read is not None and self._read_at(code.path, read):
+                    yield block, read, read.name
 
     def _read_at(self, path: str, one: Attr) -> bool:
         touches = self._touches.get((path, one.at.line, one.at.column, one.name), ())
-        return any(touch.kind == "attribute" for touch in touches)
+        return any(touch.kind in ("attribute", KEPT) for touch in touches)
 
     def _site(self, place: tuple[str, int, int, str], found: list[tuple[FrameKey, int, Site]]) -> SiteVerdict:
         path, line, column, name = place

@@ -24,6 +24,7 @@ from auditor.link.objects import (
     Instance,
     Module,
     Object,
+    Partial,
     Super,
 )
 from auditor.link.program import Code, Frame
@@ -47,6 +48,7 @@ __all__ = [
     "Needs",
     "Node",
     "Object",
+    "Partial",
     "Reverse",
     "Scopes",
     "Step",

@@ -11,7 +11,7 @@ from auditor.link.filters import condition_filter
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.instructions import fill
 from auditor.link.narrowing import Condition, access_path, value_of_path
-from auditor.link.objects import External, Instance, Object
+from auditor.link.objects import External, Instance, Object, Partial
 from auditor.link.program import Frame, Program, is_property
 
 
@@ -63,6 +63,10 @@ class Linker(Program):
     def set_on(self, one: Instance, name: str) -> tuple[Instance, ...]:
         """The objects on which ``one.name = …`` may set it."""
         return set_on(self, one, name)
+
+    def held_by(self, one: Partial) -> frozenset[Object]:
+        """The functions that a partial completes."""
+        return self.graph.points_to(self.field(one, "function"))
 
     def admits(self, frame: Frame, condition: Condition, one: Instance) -> bool:
         """Whether ``condition`` can hold for ``one``; True where it is not about what may be ``one``."""

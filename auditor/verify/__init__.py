@@ -50,6 +50,9 @@ _BY_PROTOCOL = frozenset({"forward"})
 """Methods that Python or PyTorch runs for a call of the object."""
 
 
+_MEMOISES = frozenset({"lru_cache", "cache", "cached_property"})
+"""Decorators of the library that run a function once for the same arguments."""
+
 Memos: TypeAlias = frozenset[tuple[Value, bool]]
 """Tests, with the side on which a memo says that a wait was made."""
 
@@ -66,7 +69,7 @@ class _Program:
         untested: list[str] = []
         if not objections:
             objections += [each for wait in _waits(one) for each in self._broken(wait, untested)]
-            objections += self._broken(one.read, untested)
+            objections += self._broken(one.read, untested, reads=True)
             objections += [each for wait in _waits(one) for each in self._avoided(one, wait)]
             objections += self._unarmed(one)
             untested += (f"that every load begins behind the reset at {step}" for step in one.resets)
@@ -87,14 +90,19 @@ class _Program:
 
     # ------------------------------------------------------------ the steps
 
-    def _broken(self, steps: Sequence[Step], untested: list[str]) -> Iterator[str]:
-        """Steps that do not call the function of the next one."""
+    def _broken(self, steps: Sequence[Step], untested: list[str], *, reads: bool = False) -> Iterator[str]:
+        """Steps that do not call the function of the next one; of what is read, two may be in one run of it."""
         for step, below in pairwise(steps):
-            if step.function != below.function and self._facts[below.function].is_generator:
+            if reads and step.function == below.function:
+                continue
+            if self._facts[below.function].is_generator:
                 yield from self._not_resumed(step, below)
-            elif step.function != below.function:
+            else:
                 is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
                 calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
+                awaited = any(isinstance(one, Call) and self.function(step).awaited(one) for one in calls)
+                if self._facts[below.function].is_async and not awaited:
+                    yield f"{step} does not await {below.function}, a coroutine"
                 names = {self._called(step, one) for one in calls}
                 wanted = below.function.rpartition(".")[2].partition("#")[0]
                 hidden = wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or self._is_nested(below)
@@ -142,12 +150,17 @@ class _Program:
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
             memos = self._remembered(one, wait, depth, above)
-            if above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
+            if above.function != step.function and self._is_memoised(step):
+                yield f"{step.function} is memoised: a call of it need not come by {step}"
+            elif above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
         if not any(self._called(last, call) in self._words.waits for call in calls):
             yield f"nothing is waited for at {last}"
+
+    def _is_memoised(self, step: Step) -> bool:
+        return any(one.rpartition(".")[2] in _MEMOISES for one in self._facts[step.function].decorators)
 
     def _reached(
         self,
@@ -243,13 +256,15 @@ class _Program:
         before in the same function, or the return."""
         step, gates = one.read[place], _beside(one, one.wait, depth)
         function = self.function(step)
+        before = one.read[place - 1] if place else None
+        used = before is not None and before.function == step.function
+        if before is not None and not used and self._is_memoised(step):
+            return False  # what it returned may be from before the wait
         above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
         memos = self._remembered(one, one.wait, depth, above)
         round_it = self._reached(gates, above, (0, 0), function.points(step), memos)
         if not round_it:
             return True
-        before = one.read[place - 1] if place else None
-        used = before is not None and before.function == step.function
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
@@ -345,6 +360,10 @@ class _Program:
                         yield one.name in self._words.counters and not self._is_none(function, one.value)
                     elif isinstance(one, Call):
                         func = function.defined.get(one.func)
+                        if isinstance(func, Name) and func.name == "setattr" and len(one.arguments) == 3:
+                            name = function.defined.get(one.arguments[1].value)
+                            is_counter = isinstance(name, Const) and name.value in self._words.counters
+                            yield is_counter and not self._is_none(function, one.arguments[2].value)
                         known = isinstance(func, Attr) and func.name in self._words.arming
                         yield known and not any(self._is_none(function, each.value) for each in one.arguments)
 
@@ -354,7 +373,7 @@ class _Program:
         return isinstance(one, Const) and one.value is None
 
 
-def _source(call: Attr | Enter | Iterate) -> Value:
+def _source(call: Running) -> Value:
     """What is entered or iterated."""
     match call:
         case Enter(manager=value) | Iterate(iterable=value):

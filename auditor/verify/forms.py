@@ -59,6 +59,8 @@ def form(function: Function, value: Value, depth: int = 0) -> Form:
                 return parts[0].plus(parts[1], 1 if operator == "+" else -1)
             case Declare(source=source) if source != NOTHING:
                 return form(function, source, depth + 1)
+            case Call(func=func, arguments=(number_like,)) if getattr(function.defined.get(func), "name", "") == "int":
+                return form(function, number_like.value, depth + 1)  # a layer is a whole number anyway
     root = _root(function, value)
     if root is not None:
         return Form(((function.text(value), 1),), roots=frozenset({root}))
@@ -155,6 +157,8 @@ def passed(
     names = [one.name for one in callee.params if one.kind in ("posonly", "pos")][1 if constructs else 0 :]
     found: dict[str, Value] = {}
     positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
+    if isinstance(call, Item):
+        positional = [call.index]
     receiver = _receiver(caller, call)
     if not constructs and receiver is not None and names and "." in callee.qualname and len(positional) < len(names):
         found[names.pop(0)] = receiver
@@ -165,8 +169,8 @@ def passed(
 
 
 def _receiver(caller: Function, call: Running) -> Value | None:
-    if isinstance(call, Enter):
-        return call.manager
+    if isinstance(call, Enter | Item):
+        return call.manager if isinstance(call, Enter) else call.base
     func = caller.defined.get(call.func) if isinstance(call, Call) else call
     if not isinstance(func, Attr):
         return None

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from auditor.certificates import Step, Vocabulary
 from auditor.facts import (
     Attr,
+    Await,
     Block,
     Branch,
     Call,
@@ -16,6 +17,7 @@ from auditor.facts import (
     Enter,
     FunctionFacts,
     Instruction,
+    Item,
     Iterate,
     Jump,
     Op,
@@ -29,7 +31,7 @@ from auditor.facts import (
 
 Point: TypeAlias = tuple[int, int]
 """A block and the index of an instruction in it."""
-Running: TypeAlias = Call | Attr | Enter | Iterate
+Running: TypeAlias = Call | Attr | Enter | Iterate | Item
 """An instruction that runs a function, or a generator up to its next ``yield``."""
 Cut: TypeAlias = Callable[[Value, bool], bool]
 """Whether a branch that goes this way has nothing to wait for."""
@@ -55,16 +57,32 @@ class Function:
         return self.facts.blocks[point[0]].instructions[point[1]]
 
     def running(self, step: Step) -> frozenset[Point]:
-        """The instructions that run a function at a place: calls, else reads of a property, starts of a ``with`` or
-        rounds of a loop."""
-        found = self.points(step)
-        calls = frozenset(point for point in found if isinstance(self.at(point), Call))
-        return calls or frozenset(point for point in found if isinstance(self.at(point), Attr | Enter | Iterate))
+        """The instructions by which a function has run that is called at a place: the call or, of a coroutine, where it
+        is awaited."""
+        return frozenset(
+            point
+            for place, one in self._called(step)
+            for point in (isinstance(one, Call) and self.awaited(one)) or (place,)
+        )
 
     def calls(self, step: Step) -> list[Running]:
-        """The same as instructions."""
-        found = [self.at(point) for point in sorted(self.running(step))]
-        return [one for one in found if isinstance(one, Call | Attr | Enter | Iterate)]
+        """The instructions that call a function at a place: calls, else reads of a property or an element, starts of a
+        ``with`` or rounds of a loop."""
+        return [one for _, one in self._called(step)]
+
+    def _called(self, step: Step) -> list[tuple[Point, Running]]:
+        found = [(point, one) for point in sorted(self.points(step)) if isinstance(one := self.at(point), Running)]
+        return [(point, one) for point, one in found if isinstance(one, Call)] or found
+
+    def awaited(self, made: Call) -> frozenset[Point]:
+        """Where the result of a call is awaited, or that of a function to which it is passed."""
+        passed_to = {one.dst for one in self.defined.values() if isinstance(one, Call) and _is_passed(made.dst, one)}
+        return frozenset(
+            (number, index)
+            for number, block in enumerate(self.facts.blocks)
+            for index, one in enumerate(block.instructions)
+            if isinstance(one, Await) and one.value in {made.dst, *passed_to}
+        )
 
     def resumed(self, step: Step) -> list[Enter | Iterate]:
         """The instructions at a place that run a generator on."""
@@ -139,6 +157,10 @@ class Function:
             if stop is None:
                 todo.extend((target, 0) for target in _targets(block, cut))
         return frozenset(found)
+
+
+def _is_passed(value: Value, call: Call) -> bool:
+    return any(one.value == value for one in call.arguments)
 
 
 def _targets(block: Block, cut: Cut) -> Iterator[int]:

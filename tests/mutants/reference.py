@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from auditor.certificates import Certificate, Step, Vocabulary
 from auditor.extract import extract
-from auditor.facts import FunctionFacts, ModuleFacts
+from auditor.facts import At, Attr, Call, FunctionFacts, ModuleFacts, definitions
 from auditor.gating import EAGER, BindingVerdict, Judgement, SiteVerdict, certificates, vocabulary
 from auditor.link import Hierarchy, Instance, Linker
 from auditor.spec import EngineSpec
@@ -53,13 +53,20 @@ class Proof(NamedTuple):
     """A certificate, and the objects whose counter is waited on (None: on a counter itself). ``foreign``: classes whose
     methods do not run for the object that is read; a wait in one stands for the same wait of another class. ``inner``:
     the site is in a pool; whether it is opened, its callers decide, whom the proof does not name. ``above``: the step
-    of the site, where the proof begins below it: elements are read there, and a wait may come before the call."""
+    of the site, where the proof begins in the function that it calls: elements are read there, and a wait may come
+    before the call. ``apart``: the proof begins further below, and a wait may come anywhere between."""
 
     certificate: Certificate
     owners: Owners
     foreign: frozenset[str]
     inner: bool
     above: Chain
+    apart: bool
+
+    @property
+    def decided(self) -> bool:
+        """Whether what the proof does not name could not cover its reader."""
+        return not self.inner and not self.apart
 
     @property
     def borrowed(self) -> bool:
@@ -137,8 +144,9 @@ def _proofs(judgement: Judgement, site: SiteVerdict, binding: BindingVerdict) ->
             pools = {cls for one in held if one is not None for cls in judgement.hierarchy.mro(one.cls)}
             owners, foreign = _waited_on(binding.object, outcome.gate.owners, judgement.hierarchy)
             for one in certificates(replace(judgement, sites=(replace(site, bindings=(alone,)),))):
-                inner = site.function.rpartition(".")[0] in pools
-                yield Proof(replace(one, site=""), owners, foreign, inner, _above(one.read, site))
+                inner, above = site.function.rpartition(".")[0] in pools, _above(one.read, site)
+                apart = not above and bool(one.read) and one.read[0].function != site.function
+                yield Proof(replace(one, site=""), owners, foreign, inner, above, apart)
 
 
 def _above(read: Chain, site: SiteVerdict) -> Chain:
@@ -214,7 +222,10 @@ class Reference:
         instead = {one: list(_instead(one, others[one.owners], carry)) for one in broken}
         held |= self._holding((one for found in instead.values() for one in found), facts)
         covered = {one: [held[other] for other in found if other in held] for one, found in instead.items()}
-        opened = {reader for one, ways in covered.items() if not ways and not one.inner for reader in readers[one]}
+        by_name = {one: list(_by_name(one, others[one.owners], carry, facts)) for one in broken if not covered[one]}
+        likely = self._holding((one for found in by_name.values() for one in found), facts)
+        covered |= {one: [False for other in ways if other in likely] for one, ways in by_name.items()}
+        opened = {reader for one, ways in covered.items() if not ways and one.decided for reader in readers[one]}
         unsure = {reader for one, ways in covered.items() if not any(ways) for reader in readers[one]}
         return Opened(frozenset(opened), frozenset(unsure - opened))
 
@@ -302,14 +313,41 @@ def _instead(one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Car
                 yield Certificate("", above if outside else read, wait, armed)
 
 
+def _by_name(
+    one: Proof, others: Mapping[str, Iterable[Alternative]], carry: Carried, facts: Mapping[str, FunctionFacts]
+) -> Iterator[Certificate]:
+    """A certificate with a call in the place of its wait that, by its name, may lead to one: no proof knows of it where
+    what it gets is not read."""
+    waiting = {name.rpartition(".")[2]: found for name, found in others.items()}
+    read = carry.chain(one.certificate.read, reading=True) or ()
+    for step in {each.function: each for each in read}.values():
+        for at, name in _calls(facts[step.function]):
+            for wait, armed in waiting.get(name, ()):
+                if not one.is_foreign(wait):
+                    yield Certificate("", read, (Step(step.path, *at, step.function), *wait), armed)
+
+
+def _calls(function: FunctionFacts) -> Iterator[tuple[At, str]]:
+    defined = definitions(function)
+    for one in defined.values():
+        method = defined.get(one.func) if isinstance(one, Call) else None
+        if isinstance(one, Call) and isinstance(method, Attr):
+            yield one.at, method.name
+
+
 def _leading(one: Proof) -> Iterator[Chain]:
-    """The calls down to a wait: the wait of a certificate, and the way of its read to where it is asked for."""
-    read = one.certificate.read
+    """The calls down to a wait: the wait of a certificate, and the way from its site to where it is asked for."""
+    way = (*one.above, *one.certificate.read)
     for wait in _waits(one):
         yield wait
-        for place, step in enumerate(read):
+        for place, step in enumerate(way):
             if step.function == wait[0].function:
-                yield from ((*read[start:place], *wait) for start in range(place))
+                yield from ((*way[start:place], *wait) for start in range(place) if _is_outside(way[start:place], wait))
+
+
+def _is_outside(above: Chain, wait: Chain) -> bool:
+    """Whether the last of some steps calls the function of the first of others."""
+    return above[-1].function != wait[0].function
 
 
 def _functions(facts: ModuleFacts) -> dict[str, FunctionFacts]:
