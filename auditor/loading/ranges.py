@@ -153,9 +153,10 @@ def _bounded(effects: Effects, code: Code, call: Call, bound: Value, maps: froze
 
 def _further(effects: Effects, code: Code, bounds: set[str], maps: set[str], depth: int) -> Step | None:
     values = {one.name: value for value, one in code.defined.items() if isinstance(one, Param)}
+    known = frozenset(values[one] for one in maps & values.keys())  # a keyword may be none of the parameters
     for _, _, call in calls_of(code):
-        for name in bounds:
-            found = _bounded(effects, code, call, values[name], frozenset(values[one] for one in maps), depth + 1)
+        for name in sorted(bounds & values.keys()):
+            found = _bounded(effects, code, call, values[name], known, depth + 1)
             if found is not None:
                 return found
     return None
