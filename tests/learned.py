@@ -26,10 +26,10 @@ from tests.cost import Cost, measured
 
 RELEASES = (
     *("sglang==0.5.10.post1", "sglang==0.5.23", "vllm==0.33.0", "vllm-ascend==0.23.0", "lmcache==0.5.6"),
-    "aphrodite-engine==0.24.1",
+    *("aibrix-kvcache==0.8.0", "aphrodite-engine==0.24.1"),
 )
-WRITTEN = ("lmcache", "sglang", "vllm", "vllm-ascend")
-"""The projects that have a pack of their name, written by hand."""
+WRITTEN = {"aibrix-kvcache": "aibrix"} | {name: name for name in ("lmcache", "sglang", "vllm", "vllm-ascend")}
+"""The projects that have a pack that was written by hand, with its name."""
 _CLASS = re.compile(rb"^[ \t]*class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?[ \t]*:", re.MULTILINE)
 
 
@@ -79,7 +79,7 @@ def main(wanted: list[str]) -> int:
                 f"  {sum(map(len, matched(root, spec).values()))} matched; no pack was written by hand to compare with"
             )
             continue
-        for row in compared(root, find_pack(name), spec):
+        for row in compared(root, find_pack(WRITTEN[name]), spec):
             counts = f"{len(row.found)} found, {len(row.missed)} missed, {len(row.more)} more"
             print(f"  {row.kind:10}{counts:34}recall {row.recall:4.0%}  precision {row.precision:4.0%}")
             for mark, names in (("-", row.missed), ("+", row.more)):

@@ -53,7 +53,7 @@ class Connectors:
             if wait is None:
                 continue
             if self._waits(wait, frozenset()):
-                if not (self._asks_to_be_left_out(cls) or self._loads_between_passes(cls)):
+                if not (self._asks_to_be_left_out(cls) or self._loads_between_passes(cls) or self._is_done(cls)):
                     at_fault[wait] = self._root_that_does_not_ask(cls) or wait
                 continue
             why = self._excuse(cls, wait)
@@ -83,6 +83,11 @@ class Connectors:
         calls = [one for one in code.defined.values() if isinstance(one, Call)]
         inside = {site.value: site.callee for site in self._graph.calls[key]}
         return any(one.dst not in inside or self._waits(inside[one.dst], above | {key}) for one in calls)
+
+    def _is_done(self, cls: str) -> bool:
+        """Whether all that is loaded in a pass is there when the load returns: an assumption about what it calls."""
+        load = self._method(cls, self._spec.load)
+        return load is not None and any(self._needs.assumption(name) for name, _ in self._graph.below((load,)))
 
     def _excuse(self, cls: str, wait: FrameKey) -> Outcome | None:
         """Why nothing is in flight when a wait that does nothing is called; None where something may be."""

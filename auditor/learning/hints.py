@@ -105,6 +105,13 @@ def _picks(parameters: list[bytes], body: bytes) -> bool:
 
 WAITING = Wanted(tuple(f"{one}(".encode() for one in WAITS), _waits_by_index, "wait by index", often=True)
 """Files with a method that may wait for the layer that its parameter names."""
+PIPING = Wanted(
+    (b".synchronize(", b".wait_stream("),
+    re.compile(rb"(?s)stream\(self\.(\w+)\).*(?:self\.\1\.synchronize\(|wait_stream\(self\.\1\))").search,
+    "copies on a stream that is waited for",
+    often=True,
+)
+"""Files with a class that may copy on a stream of its object and wait for it."""
 STEPPING = Wanted((b"next(", b"[self."), _STEPS.search, "next step", often=True)
 """Files with a method that takes steps of what its object holds, or waits for the element that it has counted up to."""
 YIELDING = Wanted((b".wait_stream(",), _orders_steps, "steps on a stream", often=True)

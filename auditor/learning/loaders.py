@@ -7,13 +7,14 @@ a step. Its *copies* are the calls for the same layer whose result nobody takes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from auditor.facts import NOTHING, Attr, Branch, Call, Enter, Iterate, Param, Return, Value, Yield, expression
 from auditor.learning.gates import Gates
 from auditor.learning.hints import Wanted, calling, defining
 from auditor.learning.program import SELF, Program, at, calls, label, origin, short
+from auditor.learning.steps import Step, copied
 from auditor.learning.values import HIGH, MEDIUM, Evidence, Named
 from auditor.learning.waits import TELLS, tells
 from auditor.link import Code
@@ -35,13 +36,16 @@ class Copying(NamedTuple):
 class Loaders:
     """The signals of a program, and the functions that copy for them."""
 
-    def __init__(self, program: Program, gates: Gates) -> None:
+    def __init__(self, program: Program, gates: Gates, steps: Sequence[Step]) -> None:
         self._program = program
         self._gates = gates
+        self._steps = steps
         self.counters = self._chain()
         """The classes whose objects are waited on: counters, and what they are made of."""
         self.signals = {code.name: code for cls in sorted(self.counters) for code in program.own(cls) if tells(code)}
         self._callbacks = dict(self._handed_on())
+        self.stepping = tuple(code for code in self._sorted() if code.facts.is_generator and _streams(code))
+        """Generators that copy on a stream of their own, a layer a step."""
         self.copies = tuple(self._copies())
 
     def _chain(self) -> frozenset[str]:
@@ -106,10 +110,13 @@ class Loaders:
             return not held or bool(self.counters.intersection(held))
         return code.path in {signal.path for signal in self.signals.values()}
 
+    def _sorted(self) -> list[Code]:
+        return sorted(self._program.codes.values(), key=lambda code: code.name)
+
     # ------------------------------------------------------------ copies
 
     def _copies(self) -> Iterator[Copying]:
-        for code in sorted(self._program.codes.values(), key=lambda code: code.name):
+        for code in self._sorted():
             signals = list(self._given(code))
             if signals:
                 for signal, why in signals:
@@ -119,6 +126,15 @@ class Loaders:
             elif code.facts.is_generator and (why := _streams(code)):
                 layer = _steps(code, [one.dst for one in code.defined.values() if isinstance(one, Iterate)])
                 yield from (Copying(code, one, why) for one in _acts(code, layer))
+        for step in self._steps:
+            if step.copies is not None:
+                why = f"{label(step.code)} waits for {step.attribute}"
+                taken = set(_taken(step.copies))
+                yield from (
+                    Copying(step.copies, one, why)
+                    for one in copied(step.copies, step.attribute)
+                    if one.dst not in taken and called(step.copies.defined, one)
+                )
 
     # ------------------------------------------------------------ what is told
 

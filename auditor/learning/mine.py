@@ -8,12 +8,13 @@ from typing import NamedTuple
 from auditor.facts import ModuleFacts
 from auditor.learning.accessors import Accessors
 from auditor.learning.gates import Gates
-from auditor.learning.hints import STEPPING, WAITING, YIELDING, Wanted
+from auditor.learning.hints import PIPING, STEPPING, WAITING, YIELDING, Wanted
 from auditor.learning.hooks import Plugins
 from auditor.learning.loaders import Loaders
 from auditor.learning.pools import Pools
 from auditor.learning.program import Program
 from auditor.learning.readers import Readers
+from auditor.learning.staging import Staging
 from auditor.learning.values import Hooks, Learned, Named
 from auditor.spec import Uses
 
@@ -30,7 +31,7 @@ def learn(existing: Collection[str], supply: Supply, uses: Uses) -> Learned:
         uses: what methods of tensors do, which no engine changes.
     """
     program, asked = Program(existing), set[Wanted]()
-    todo = [WAITING, STEPPING, YIELDING]
+    todo = [WAITING, STEPPING, PIPING, YIELDING]
     while todo:
         for one in todo:
             asked.add(one)
@@ -48,6 +49,7 @@ class _Seen(NamedTuple):
     loaders: Loaders
     plugins: Plugins
     readers: Readers
+    staging: Staging
 
     def wanted(self) -> Iterator[Wanted]:
         """The files that would tell more."""
@@ -58,7 +60,9 @@ class _Seen(NamedTuple):
 def _look(program: Program) -> _Seen:
     gates = Gates(program)
     plugins = Plugins(program)
-    return _Seen(gates, Pools(program, gates), Loaders(program, gates), plugins, Readers(program, plugins))
+    loaders = Loaders(program, gates, plugins.steps)
+    readers = Readers(program, plugins)
+    return _Seen(gates, Pools(program, gates), loaders, plugins, readers, Staging(program, loaders, plugins.steps))
 
 
 def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
@@ -71,18 +75,20 @@ def _told(program: Program, seen: _Seen, uses: Uses) -> Learned:
         *seen.readers.telling(),
         *_names(seen.plugins, hooks),
     ]
+    pools = _joined(seen.pools.pools(), (*guarding, *seen.readers.pools(), *seen.staging.pools()))
+    hosts = _joined(seen.loaders.host_side(seen.pools.family | seen.staging.family), seen.plugins.classes(hooks))
     return Learned(
         gates=gates,
         arming=arming,
-        pools=_joined(seen.pools.pools(), (*guarding, *seen.readers.pools())),
+        pools=pools,
         parameters=seen.readers.parameters(),
         accessors=accessors.accessors(),
-        siblings=accessors.siblings(),
+        siblings=_joined(accessors.siblings(), seen.staging.accessors()),
         stand_ins=accessors.stand_ins(),
         in_flight=seen.gates.in_flight(),
-        buffers=_joined(accessors.buffers(), guarded),
+        buffers=_joined(accessors.buffers(), (*guarded, *seen.staging.buffers())),
         transfers=seen.loaders.transfers(uses.stores),
-        host_side=_joined(seen.loaders.host_side(seen.pools.family), seen.plugins.classes(hooks)),
+        host_side=tuple(one for one in hosts if one.name not in {pool.name for pool in pools}),
         hooks=hooks,
         told=tuple(group for group in groups if all(map(str.isidentifier, group)) and program.together(group)),
         waits=tuple(sorted(wait.where for wait in seen.gates.waits.values())),

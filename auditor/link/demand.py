@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from auditor.facts import Attr, Call, Import, Item, ModuleFacts, Name, Unpack, Value
+from auditor.facts import Attr, Build, Call, Import, Item, ModuleFacts, Name, Phi, Return, Unpack, Value
 from auditor.link.annotations import assume, assume_by_method, assume_declared, assume_unbuilt, assume_uncalled
 from auditor.link.constraints import Node
 from auditor.link.linker import Linker
@@ -123,7 +123,7 @@ def passed_to(linker: Linker, gives_storage: Callable[[str], object]) -> Iterato
         for one in code.defined.values():
             if (
                 isinstance(one, Call)
-                and any(_is_part(code, argument.value, gives_storage) for argument in one.arguments)
+                and any(_is_part(linker, code, argument.value, gives_storage) for argument in one.arguments)
                 and _named(linker, code, one.func)
             ):
                 yield code, one.func
@@ -145,22 +145,41 @@ def _named(linker: Linker, code: Code, value: Value) -> str:
     return ""
 
 
-def _is_part(code: Code, value: Value, gives_storage: Callable[[str], object]) -> bool:
-    """Whether a value is storage, an element of it or a view."""
-    while True:
+def _is_part(
+    linker: Linker, code: Code, value: Value, gives_storage: Callable[[str], object], deep: bool = True
+) -> bool:
+    """Whether a value is storage, an element of it or a view; on some path, or handed out by a method of its own."""
+    seen: set[Value] = set()
+    todo = [value]
+    while todo:
+        value = todo.pop()
+        if value in seen:
+            continue
+        seen.add(value)
         match code.defined.get(value):
             case Attr(base=base, name=name):
                 if gives_storage(name):
                     return True
-                value = base
-            case Call(func=func):
-                value = func
-            case Item(base=base):
-                value = base
-            case Unpack(source=source):
-                value = source
-            case _:
-                return False
+                own = linker.codes.get(f"{code.owner}.{name}") if deep and base == 0 and code.is_method else None
+                if own is not None and _hands_out(linker, own, gives_storage):
+                    return True
+                todo.append(base)
+            case Call(func=source) | Item(base=source) | Unpack(source=source):
+                todo.append(source)
+            case Phi(choices=choices):
+                todo.extend(choice for _, choice in choices)
+    return False
+
+
+def _hands_out(linker: Linker, code: Code, gives_storage: Callable[[str], object]) -> bool:
+    """Whether a function returns storage, or several values of which one is."""
+    for block in code.facts.blocks:
+        if isinstance(block.end, Return):
+            one = code.defined.get(block.end.value)
+            values = one.elements if isinstance(one, Build) else (block.end.value,)
+            if any(_is_part(linker, code, value, gives_storage, deep=False) for value in values):
+                return True
+    return False
 
 
 def modules_of(linker: Linker, functions: Iterable[tuple[Code, Value]]) -> Needs:

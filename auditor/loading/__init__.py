@@ -10,7 +10,7 @@ It computes no verdict about a read, and says nothing where it cannot tell.
 """
 
 from auditor.loading.build import loading_of
-from auditor.loading.naming import attributes, called, parts, receiver, sources
+from auditor.loading.naming import attributes, called, context, parts, receiver, sources
 from auditor.loading.values import (
     COPY,
     FENCE,
@@ -41,6 +41,7 @@ __all__ = [
     "Step",
     "attributes",
     "called",
+    "context",
     "loading_of",
     "parts",
     "receiver",

@@ -3,36 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from auditor.facts import NOTHING, Attr, Call, SetItem, Value
-from auditor.link import Code, Instance
+from auditor.link import Code, Frame, Instance
 from auditor.loading.effects import Effects
 from auditor.loading.naming import attributes, receiver
 from auditor.loading.values import COPY, Lapse, Loader, Operation, Step
 from auditor.spec import EngineSpec, matcher
 
 _DEEPEST = 3
-"""Calls below a loader in which a name counts as carried."""
+"""Calls below a loader in which its copies are looked for, and in which a name counts as carried."""
+
+
+class _Copy(NamedTuple):
+    """A copy of a loader: where it stands, the attribute that it writes to, and the classes of whose objects."""
+
+    operation: Operation
+    name: str
+    owners: tuple[str, ...]
 
 
 def beside(effects: Effects, spec: EngineSpec, code: Code, loader: Loader) -> Iterator[Lapse]:
-    """The buffers of a pool that accessors hand out and a loader leaves, which copies another one of them itself."""
+    """The buffers of a pool that accessors hand out and a loader leaves, which copies another one of them, itself or by
+    what it calls for a layer."""
     frame = effects.linker.frames.get((code.name, None))
-    copies = [one for one in loader.of(COPY) if not one.callees]
-    if frame is None or not copies:
+    if frame is None:
         return
+    frames = [frame, *_below(effects, frame, _DEEPEST if loader.counts else 0)]
     carried = _mentioned(effects, code)
     told: set[tuple[str, str]] = set()
-    for copy in copies:
+    for one in frames:
+        for copy in _copies(effects, spec, one):
+            for cls in copy.owners:
+                for name in _handed_out(effects, spec, cls):
+                    if name not in carried and (cls, name) not in told:
+                        told.add((cls, name))
+                        yield _lapse(copy.operation, cls, copy.name, name)
+
+
+def _copies(effects: Effects, spec: EngineSpec, frame: Frame) -> Iterator[_Copy]:
+    """The copies that a function makes itself."""
+    code = frame.code
+    for copy in effects.operations(code):
+        if COPY not in copy.kinds or copy.callees:
+            continue
         for read in attributes(code.defined, _target(code, copy)):
-            if matcher(spec.buffers)(read.name) is None:
-                continue
-            for owner in sorted(effects.linker.view(frame, read.base, copy.block), key=repr):
-                if isinstance(owner, Instance) and effects.linker.tracked(owner.cls):
-                    for name in _handed_out(effects, spec, owner.cls):
-                        if name not in carried and (owner.cls, name) not in told:
-                            told.add((owner.cls, name))
-                            yield _lapse(copy, owner.cls, read.name, name)
+            if matcher(spec.buffers)(read.name) is not None:
+                seen = effects.linker.view(frame, read.base, copy.block)
+                owners = {one.cls for one in seen if isinstance(one, Instance) and effects.linker.tracked(one.cls)}
+                yield _Copy(copy, read.name, tuple(sorted(owners)))
+
+
+def _below(effects: Effects, frame: Frame, depth: int) -> Iterator[Frame]:
+    """What a function calls to copy, and what that calls."""
+    for copy in effects.operations(frame.code) if depth else ():
+        if COPY in copy.kinds:
+            for key in sorted(effects.linker.calls.get((frame.code.name, copy.value), ()), key=repr):
+                inner = effects.linker.frames.get(key)
+                if inner is not None and COPY in effects.of(key[0]):
+                    yield inner
+                    yield from _below(effects, inner, depth - 1)
 
 
 def _target(code: Code, copy: Operation) -> Value:
@@ -59,6 +90,7 @@ def _mentioned(effects: Effects, code: Code) -> frozenset[str]:
 def _handed_out(effects: Effects, spec: EngineSpec, cls: str) -> list[str]:
     """The guarded buffers of a class that its accessors read."""
     order = effects.linker.hierarchy.mro(cls)
+    stored = frozenset(name for base in order for name in effects.linker.hierarchy.stored(base))
     is_accessor, guarded = matcher(spec.accessors), matcher(spec.buffers)
     return sorted(
         {
@@ -66,7 +98,7 @@ def _handed_out(effects: Effects, spec: EngineSpec, cls: str) -> list[str]:
             for code in effects.linker.codes.values()
             if code.owner in order and is_accessor(code.facts.name) is not None
             for one in code.defined.values()
-            if isinstance(one, Attr) and one.base == 0 and guarded(one.name) is not None
+            if isinstance(one, Attr) and one.base == 0 and one.name in stored and guarded(one.name) is not None
         }
     )
 

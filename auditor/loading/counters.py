@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from auditor.facts import Attr, Call, Item, SetAttr, SetItem, Value
+from auditor.facts import Attr, Call, Item, Param, SetAttr, SetItem, Value
 from auditor.link import Code, Linker
 from auditor.loading.naming import attributes, called, receiver, sources
 from auditor.loading.values import Counter
@@ -20,16 +20,17 @@ _STREAM_WAITS = frozenset({"wait_event", "wait_stream"})
 def counters_of(linker: Linker, spec: EngineSpec) -> tuple[Counter, ...]:
     """The counters of a program, by class. A pool that forwards a wait to its counter is none."""
     methods = {one.method for one in spec.gates}
+    moved = frozenset(name for code in linker.codes.values() if code.facts.name != "__init__" for name in _set(code))
     found = []
     for cls in sorted(linker.hierarchy.classes):
         for method in sorted(methods):
             gate = linker.codes.get(f"{cls}.{method}")
             if gate is not None and not linker.tracked(cls) and gate.is_method:
-                found.append(_counter(linker, cls, gate))
+                found.append(_counter(linker, cls, gate, moved))
     return tuple(found)
 
 
-def _counter(linker: Linker, cls: str, gate: Code) -> Counter:
+def _counter(linker: Linker, cls: str, gate: Code, moved: frozenset[str]) -> Counter:
     waiting = _closure(linker, gate)
     state = frozenset(name for code in waiting for name in _own(code))
     chosen = frozenset(name for code in waiting for name in _selectors(code))
@@ -42,7 +43,12 @@ def _counter(linker: Linker, cls: str, gate: Code) -> Counter:
     signals = frozenset(code.name for code in beside if _tells(code, state))
     rearms = frozenset(code.name for code in beside if code.name not in signals and _takes_back(code, state - chosen))
     on_stream = any(called(code.defined, one) in _STREAM_WAITS for code in waiting for one in _calls(code))
-    return Counter(cls, gate.name, not on_stream, signals, rearms, bool(chosen))
+    return Counter(cls, gate.name, not on_stream, signals, rearms, not chosen.isdisjoint(moved))
+
+
+def _set(code: Code) -> Iterator[str]:
+    """The attributes that a function sets, of whatever object."""
+    return (one.name for block in code.facts.blocks for one in block.instructions if isinstance(one, SetAttr))
 
 
 def _closure(linker: Linker, gate: Code) -> tuple[Code, ...]:
@@ -84,11 +90,22 @@ def _selectors(code: Code) -> Iterator[str]:
 
 
 def _tells(code: Code, state: frozenset[str]) -> bool:
-    return any(
-        called(code.defined, one) in _TELLS
-        and any(read.name in state for read in attributes(code.defined, receiver(code.defined, one)))
-        for one in _calls(code)
-    )
+    return any(read.name in state for value in _told(code) for read in attributes(code.defined, value))
+
+
+def picks(code: Code) -> bool:
+    """Whether a method tells the waiters of an element that one of its parameters picks, as it is."""
+    elements = (code.defined.get(value) for value in _told(code))
+    return any(isinstance(one, Item) and isinstance(code.defined.get(one.index), Param) for one in elements)
+
+
+def _told(code: Code) -> Iterator[Value]:
+    """The events, conditions, futures and semaphores that a method tells."""
+    for one in _calls(code):
+        if called(code.defined, one) in _TELLS:
+            yield receiver(code.defined, one)
+        elif called(code.defined, one) == "record_event":  # stream.record_event(event)
+            yield from (argument.value for argument in one.arguments)
 
 
 def _takes_back(code: Code, state: frozenset[str]) -> bool:

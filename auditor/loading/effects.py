@@ -6,11 +6,12 @@ A *primitive* is an instruction that does it; an *effect* of a function reaches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from auditor.facts import NOTHING, At, Call, SetItem, Value, expression
 from auditor.link import Code, Linker
+from auditor.loading.edges import edge
 from auditor.loading.naming import (
     Kinds,
     attributes,
@@ -48,9 +49,11 @@ class Effects:
         self._guarded = matcher(spec.buffers)
         self._stores = frozenset(spec.uses.stores) & _MOVES
         self._joins = frozenset(spec.uses.synchronizes)
-        self._product = product
-        self._signals = frozenset(name for one in counters for name in one.signals)
+        self.product = product
+        self.counters: dict[str, Counter] = {name: one for one in counters for name in one.signals}
+        """The counter that a function signals: a method of it, or one that does nothing but call such a method."""
         self.named: dict[str, list[Named]] = {}
+        self._operations: dict[str, tuple[Operation, ...]] = {}
         self._primitives = {name: self._primitive(code) for name, code in linker.codes.items() if product(code.path)}
         self.callers = self._callers()
         self._of = self._spread()
@@ -69,9 +72,14 @@ class Effects:
 
     def operations(self, code: Code) -> tuple[Operation, ...]:
         """What a function does, in the order of its text."""
+        known = self._operations.get(code.name)
+        if known is None:
+            known = self._operations[code.name] = tuple(self._found(code))
+        return known
+
+    def _found(self, code: Code) -> Iterator[Operation]:
         streams = Streams(code, self.kinds, self.linker)
         own = self._primitives.get(code.name, {})
-        found = []
         for number, block in enumerate(code.facts.blocks):
             for index, one in enumerate(block.instructions):
                 if not isinstance(one, Call | SetItem):
@@ -86,13 +94,16 @@ class Effects:
                 ):
                     kinds = frozenset({COPY})
                 if kinds:
-                    found.append(self._operation(code, one, (number, index), kinds, callees, streams.at(number, index)))
-        return tuple(found)
+                    yield self._operation(code, one, (number, index), kinds, callees, streams)
 
     def callees(self, code: Code, one: object) -> tuple[str, ...]:
         if not isinstance(one, Call):
             return ()
         return tuple(sorted({name for name, _ in self.linker.calls.get((code.name, one.dst), ())}))
+
+    def called(self, code: Code, one: object) -> tuple[Code, ...]:
+        """The functions of the tree that a call may be of."""
+        return tuple(self.linker.codes[name] for name in self.callees(code, one) if name in self.linker.codes)
 
     def _operation(
         self,
@@ -101,14 +112,18 @@ class Effects:
         where: tuple[int, int],
         kinds: frozenset[str],
         callees: tuple[str, ...],
-        stream: str,
+        streams: Streams,
     ) -> Operation:
         value = one.dst if isinstance(one, Call) else NOTHING
         text = expression(code.facts, value, code.defined) if value != NOTHING else _stored(code, one)
         named = self._named_stream(code, one) if isinstance(one, Call) else ""
         target = one.base if isinstance(one, SetItem) else receiver(code.defined, one)
         about = self._about(code, target)
-        return Operation(kinds, spot(code, one.at), text, *where, value, callees, stream, named, about)
+        orders = isinstance(one, Call) and not callees and kinds & {FENCE, JOIN}
+        ordered = edge(code, self.kinds, streams, where, one) if orders and isinstance(one, Call) else (None, None)
+        return Operation(
+            kinds, spot(code, one.at), text, *where, value, callees, streams.at(*where), named, about, *ordered
+        )
 
     def _about(self, code: Code, target: Value) -> str:
         storage = (one.name for one in attributes(code.defined, target) if self._guarded(one.name) is not None)
@@ -152,6 +167,8 @@ class Effects:
             return FENCE if waits or (not one.arguments and self.kinds.is_event(code, on)) else ""
         if name == "record":
             return RECORD if self.kinds.is_event(code, on) else ""
+        if name == "record_event":
+            return RECORD
         if name in self._joins:
             return JOIN
         given = [on, *(argument.value for argument in one.arguments)]
@@ -175,7 +192,8 @@ class Effects:
         found: dict[str, set[str]] = {}
         for kind, distance in _FAR.items():
             if kind == SIGNAL:
-                front = set(self._signals)
+                self._helpers(found)
+                front = set(self.counters)
             else:
                 front = {name for name, own in self._primitives.items() if any(kind in kinds for kinds in own.values())}
             reached: set[str] = set()
@@ -186,10 +204,17 @@ class Effects:
                 found.setdefault(name, set()).add(kind)
         return {name: frozenset(kinds) for name, kinds in found.items()}
 
+    def _helpers(self, known: Mapping[str, set[str]]) -> None:
+        """counter(f) = counter(s) ← calls(f, s), copies nothing(f)"""
+        for signal, counter in tuple(self.counters.items()):
+            for name, _ in self.callers.get(signal, ()):
+                if COPY not in known.get(name, ()):
+                    self.counters.setdefault(name, counter)
+
 
 _MOVES = frozenset({"copy_", "index_copy_", "index_put_", "scatter_"})
 """The stores that bring elements from elsewhere."""
-_WORDS = frozenset({"wait_stream", "wait_event", "wait", "record"})
+_WORDS = frozenset({"wait_stream", "wait_event", "wait", "record", "record_event"})
 
 
 def spot(code: Code, at: At) -> Spot:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from auditor.facts import Attr, Call, Value, expression
 from auditor.link import Code
+from auditor.loading.edges import fences
 from auditor.loading.effects import Effects, calls_of, spot
 from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
 from auditor.loading.streams import Streams
-from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
+from auditor.loading.values import COPY, FENCE, RECORD, Lapse, Loader, Operation, Step
 
 _DEEPEST = 3
 """Callers above a transfer in which a fence is looked for."""
@@ -52,15 +53,15 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     if copy is None:
         return
     stream = stream_of(code, loader, copy)
-    fences = [one.at for one in loader.operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds]
-    certain = path(code, START, copy.at, fences) is None
+    before = [one.at for one in loader.operations if one.at != copy.at and fences(one, code, stream)]
+    certain = path(code, START, copy.at, before) is None
     first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
     if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
         return
-    if any(path(code, at, copy.at) is not None for at in fences):
+    if any(path(code, at, copy.at) is not None for at in before):
         yield from _left_out(effects, code, copy, stream)
         return
-    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), 0)))
+    ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), stream)))
     submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
     if submitted:
         yield from (_submitted(one, stream) for one in submitted)
@@ -113,21 +114,34 @@ def _submitted(handed: _Handed, stream: str) -> Lapse:
     )
 
 
-def _ways(effects: Effects, way: _Way, depth: int) -> Iterator[_Way]:
-    """The ways on which nothing waits, each up to where the text of the program ends."""
-    above = [*_callers(effects, way)] if depth < _DEEPEST else []
-    if not above:
-        yield way
-    for code, at, call, what, over in above:
-        operations = effects.operations(code)
-        before = [one for one in operations if one.kinds & {FENCE, JOIN} and COPY not in one.kinds and one.at != at]
-        if any(path(code, one.at, at) is not None for one in before):
-            continue
-        steps = (Step(spot(code, call.at), what), *way.steps)
-        handed = way.handed
-        if over or (handed is not None and handed.put):
-            handed = _Handed(code, call, steps, over)
-        yield from _ways(effects, _Way(code, at, steps, handed), depth + 1)
+def _ways(effects: Effects, start: _Way, stream: str) -> Iterator[_Way]:
+    """The ways on which nothing waits, each up to where the text of the program ends; of those that meet, one."""
+    seen = {(start.code.name, start.at, start.handed)}
+    front = [start]
+    for depth in range(_DEEPEST + 1):
+        following = []
+        for way in front:
+            above = [*_callers(effects, way)] if depth < _DEEPEST else []
+            if not above:
+                yield way
+            for code, at, call, what, over in above:
+                if _is_fenced(effects, way, code, at, stream):
+                    continue
+                steps = (Step(spot(code, call.at), what), *way.steps)
+                handed = way.handed
+                if over or (handed is not None and handed.put):
+                    handed = _Handed(code, call, steps, over)
+                if (code.name, at, handed) not in seen:
+                    seen.add((code.name, at, handed))
+                    following.append(_Way(code, at, steps, handed))
+        front = following
+
+
+def _is_fenced(effects: Effects, way: _Way, code: Code, at: At, stream: str) -> bool:
+    """Whether something may wait before the call that a way comes by."""
+    known = stream if code.owner == way.code.owner else ""  # the same name on another object is another stream
+    before = (one for one in effects.operations(code) if COPY not in one.kinds and one.at != at)
+    return any(fences(one, code, known) and path(code, one.at, at) is not None for one in before)
 
 
 def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str, bool]]:
@@ -144,11 +158,7 @@ def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str,
 
 
 def _place(code: Code, value: Value) -> At | None:
-    for number, block in enumerate(code.facts.blocks):
-        for index, one in enumerate(block.instructions):
-            if isinstance(one, Call) and one.dst == value:
-                return number, index
-    return None
+    return next(((number, index) for number, index, one in calls_of(code) if one.dst == value), None)
 
 
 # ---------------------------------------------------------------- an event that one call passes and another does not

@@ -42,7 +42,8 @@ def receiver(defined: Defined, one: Call) -> Value:
 
 
 def attributes(defined: Defined, value: Value) -> Iterator[Attr]:
-    """The attributes on the way to a value, the last read first: of ``a.b[i].c`` they are ``c`` and ``b``."""
+    """The attributes on the way to a value, the last read first: of ``a.b[i].c`` they are ``c`` and ``b``. The elements
+    that a loop goes through are reached like one that an index picks."""
     for _ in range(24):
         match defined.get(value):
             case Attr() as one:
@@ -54,8 +55,26 @@ def attributes(defined: Defined, value: Value) -> Iterator[Attr]:
                 value = source
             case Call(func=func) if isinstance(method := defined.get(func), Attr):
                 value = method.base
+            case Iterate(iterable=iterable):
+                value = iterable
+            case Unpack(source=source, index=index):
+                value = _beside(defined, source, index)
             case _:
                 return
+
+
+def _beside(defined: Defined, value: Value, index: int) -> Value:
+    """What a place of an element is an element of: of ``enumerate(xs)`` the second one of ``xs``, of ``zip(xs, ys)``
+    each of its own."""
+    one = defined.get(value)
+    made = defined.get(one.iterable) if isinstance(one, Iterate) else None
+    given = [argument.value for argument in made.arguments] if isinstance(made, Call) else []
+    kind = called(defined, made) if isinstance(made, Call) else ""
+    if kind == "enumerate" and given:
+        return given[0] if index == 1 else NOTHING
+    if kind == "zip" and index < len(given):
+        return given[index]
+    return value
 
 
 def own_attribute(code: Code, value: Value) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from auditor.facts import NOTHING, Call, Value
 from auditor.link import Code
 from auditor.loading.effects import Effects, calls_of, spot
+from auditor.loading.naming import receiver
 from auditor.loading.order import path
 from auditor.loading.values import FENCE, JOIN, SIGNAL, Counter, Lapse, Loader, Operation, Spot, Step
 
 
-def reused(effects: Effects, code: Code, loader: Loader, counters: Mapping[str, Counter]) -> Iterator[Lapse]:
+def reused(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     """Where a load begins to use signals that the one before may still be waited for by."""
     signals = loader.of(SIGNAL)
-    counter = next((counters[name] for one in signals for name in one.callees if name in counters), None)
+    known = (effects.counters.get(name) for one in signals for name in one.callees)
+    counter = next(filter(None, known), None)
     if counter is None or counter.generations:
         return
     name = counter.cls.rpartition(".")[2]
@@ -22,7 +25,8 @@ def reused(effects: Effects, code: Code, loader: Loader, counters: Mapping[str, 
         operations = effects.operations(caller)
         ordered = [one.at for one in operations if one.kinds & {JOIN, FENCE} and not _is(one, loader)]
         for second in places:
-            first = next((one for one in places if path(caller, one.at, second.at, ordered) is not None), None)
+            before = (one for one in places if not _apart(effects, caller, one, second))
+            first = next((one for one in before if path(caller, one.at, second.at, ordered) is not None), None)
             if first is not None:
                 yield _lapse(second.spot, name, _start(first, loader), _start(second, loader))
                 break
@@ -52,6 +56,20 @@ def _calls(effects: Effects, loader: Loader) -> Iterator[tuple[Code, list[Operat
 
 def _is(one: Operation, loader: Loader) -> bool:
     return loader.function in one.callees
+
+
+def _apart(effects: Effects, caller: Code, one: Operation, other: Operation) -> bool:
+    """Whether two loads are started on objects that are made in two places here, each with signals of its own."""
+    some, more = (_made(effects, caller, each) for each in (one, other))
+    return NOTHING not in (some, more) and some != more
+
+
+def _made(effects: Effects, caller: Code, one: Operation) -> Value:
+    """The call that makes the object of a load, if it is made in the same function."""
+    call = caller.defined.get(one.value)
+    on = receiver(caller.defined, call) if isinstance(call, Call) else NOTHING
+    made = effects.callees(caller, caller.defined.get(on))
+    return on if any(name.endswith(".__init__") for name in made) else NOTHING
 
 
 def _start(one: Operation, loader: Loader) -> Step:

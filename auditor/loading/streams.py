@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from auditor.facts import NOTHING, Call, Enter, Exit, Param, Value, expression
+import functools
+
+from auditor.facts import NOTHING, Call, Enter, Exit, Param, Phi, Value, expression, places
 from auditor.link import Code, Linker, successors
 from auditor.loading.naming import Kinds, attributes, called, context, parameters
 
@@ -27,6 +29,17 @@ class Streams:
     def at(self, block: int, index: int) -> str:
         state = self._through(block, index)
         return state[-1][1] if state else ""
+
+    @functools.cached_property
+    def _places(self) -> dict[Value, tuple[int, int]]:
+        return places(self._code.facts)
+
+    def name(self, value: Value) -> str | None:
+        """What a stream is called, the current one by where it was asked for; None where that depends on the path."""
+        one = self._code.defined.get(value)
+        if isinstance(one, Call) and called(self._code.defined, one) == "current_stream":
+            return self.at(*self._places[value])
+        return None if isinstance(one, Phi) else expression(self._code.facts, value, self._code.defined)
 
     def _through(self, block: int, end: int) -> tuple[tuple[Value, str], ...]:
         state = self._at.get(block, ())

@@ -43,7 +43,8 @@ class Operation:
 
     ``block`` and ``index`` are where it stands, ``value`` is that of the call (NOTHING for a store). ``stream`` is the
     current stream there, as written; "" where it is that of the caller. ``on`` is the stream that it names itself,
-    ``about`` the storage that it writes, or the attribute of ``self`` that it is called on.
+    ``about`` the storage that it writes, or the attribute of ``self`` that it is called on. ``waiter`` is the stream
+    that a fence makes wait, ``awaited`` the one that a fence or a join waits for; None where that cannot be told.
     """
 
     kinds: frozenset[str]
@@ -56,6 +57,8 @@ class Operation:
     stream: str
     on: str = ""
     about: str = ""
+    waiter: str | None = None
+    awaited: str | None = None
 
     @property
     def at(self) -> tuple[int, int]:
