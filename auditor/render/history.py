@@ -32,7 +32,7 @@ def _label(number: int) -> str:
 
 def _columns(matrix: Matrix) -> Iterator[str]:
     for number, column in enumerate(matrix.columns):
-        remark = f": {clean(column.remark)}" if column.remark else ""
+        remark = f": {clean(column.remark.partition(chr(10))[0])}" if column.remark else ""
         version = f" ({clean(column.version)})" if column.version and column.version not in column.name else ""
         yield f"{_label(number)}  {clean(column.name)}{version}{remark}"
 
