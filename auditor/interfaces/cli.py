@@ -15,7 +15,15 @@ from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
 from auditor.interfaces.fix import fix
-from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
+from auditor.interfaces.options import (
+    Request,
+    baseline_option,
+    color_option,
+    completing,
+    page_for,
+    report_formats,
+    tree_options,
+)
 from auditor.interfaces.output import (
     Destination,
     deliver,
@@ -61,6 +69,7 @@ def main() -> None:
     "outputs",
     multiple=True,
     metavar="FORMAT[:FILE]",
+    shell_complete=completing(report_formats),
     help="text (default), json, sarif, html, markdown, github, gitlab, junit or rdjson; to stdout, or to a file that "
     "is replaced. Repeatable.",
 )

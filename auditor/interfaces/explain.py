@@ -10,7 +10,7 @@ import click
 
 from auditor.interfaces.audits import audited
 from auditor.interfaces.failures import Failure
-from auditor.interfaces.options import Request, color_option, page_for, plain_page, tree_options
+from auditor.interfaces.options import Request, check_ids, color_option, completing, page_for, plain_page, tree_options
 from auditor.interfaces.output import deliver
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _FINGERPRINT = re.compile(r"[0-9a-f]{4,16}")
 
 
 @click.command(short_help="Explain a check, or tell the whole story of a finding.")
-@click.argument("what", metavar="CHECK|FINGERPRINT")
+@click.argument("what", metavar="CHECK|FINGERPRINT", shell_complete=completing(check_ids))
 @tree_options
 @color_option
 def explain(request: Request, what: str, color: bool | None) -> None:

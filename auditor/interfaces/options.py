@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -142,6 +142,28 @@ def _processes(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise click.BadParameter(f"{text!r} is neither a number from 1 nor 'auto'.")
     return int(text)
+
+
+Offer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Offer:
+    """Have a shell complete a value from a closed list, which is loaded only then."""
+    return lambda _ctx, _param, start: [one for one in names() if one.startswith(start)]
+
+
+def report_formats() -> Iterable[str]:
+    """Return the formats of reports."""
+    from auditor.render import FORMATS
+
+    return FORMATS
+
+
+def check_ids() -> Iterable[str]:
+    """Return the ids of all checks that have a documentation."""
+    from auditor.render import read_documentation
+
+    return read_documentation()
 
 
 def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
