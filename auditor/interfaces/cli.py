@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -86,6 +87,7 @@ def main() -> None:
 @click.option("--verify", is_flag=True, help="Have every certificate checked again, by a program that knows no solver.")
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
+@click.option("--watch", "watching", is_flag=True, help="Check again after each change of a file, until Ctrl-C.")
 @color_option
 @click.pass_context
 def check(
@@ -101,16 +103,23 @@ def check(
     verify: bool,
     strict: bool,
     no_timing: bool,
+    watching: bool,
     color: bool | None,
 ) -> None:
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
     if sum(map(bool, (since, hook, request.release))) > 1:
         raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
+    if watching and (hook or request.release):
+        raise click.UsageError("--watch waits for changes of your files: neither --hook nor --release goes with it.")
     request = replace(request, verify=verify)
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
     require_distinct(destinations)
+    if watching:
+        from auditor.interfaces.watch import watch
+
+        watch(request, [word for word in sys.argv[1:] if word != "--watch"])
 
     from auditor.interfaces.audits import audited, audited_commit, audited_since
     from auditor.render import sentence

@@ -113,7 +113,7 @@ def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
 
 def _gated_sentence(binding: Binding, gate: Gate) -> str:
     where = f"{place(gate.path, gate.line)} (`{clean(gate.expression)}`)"
-    return f"Already gated: {_target(binding)} waits at {where} before it reads."
+    return f"Already gated: the wait at {where} comes before {_target(binding)} reads."
 
 
 def _advice(site: Site) -> str:

@@ -38,8 +38,8 @@ def test_already_gated_is_said_in_words() -> None:
     """The story's answer, with the certificate."""
     written = why(sample.SITES[0])
     assert (
-        "Already gated: DeepSeekV4TokenToKVPool.get_index_k_with_scale_buffer waits at "
-        f"{sample.POOL}:2011 (`self.wait_layer_transfer(layer_id)`) before it reads." in written
+        f"Already gated: the wait at {sample.POOL}:2011 (`self.wait_layer_transfer(layer_id)`) comes before "
+        "DeepSeekV4TokenToKVPool.get_index_k_with_scale_buffer reads." in written
     )
     assert "Do not add another gate." in written
     for fact in (sample.GATE.on, sample.GATE.layer, sample.GATE.covers, sample.GATE.armed):
