@@ -41,7 +41,8 @@ def _window(source: str, start: int, end: int, room: int) -> tuple[str, int, int
     end = min(max(end, start + 1), max(len(source), start + 1))
     fits = len(source) <= room and sum(cells(_visible(character)) for character in source) <= room
     room -= 0 if fits else 2  # for the ellipses
-    left = max(0, min(start - room // 3, len(source) - room))
+    reached = sum(cells(_visible(character)) for character in source[:end]) <= room
+    left = 0 if reached else max(0, min(start - room // 3, len(source) - room))
     shown = _fitting(source[left : left + room], room)
     right = left + len(shown)
     head, tail = "…" if left else "", "…" if right < len(source) else ""

@@ -54,6 +54,16 @@ def test_source_lines_keep_to_the_width(width: int) -> None:
     assert lines[at][caret:].startswith("pool.index_k_buffer")
 
 
+def test_a_long_line_is_cut_on_the_right_where_the_read_still_fits() -> None:
+    """How a statement begins tells more than the comment at its end."""
+    first = replace(sample.FINDINGS[1], column=20, end_column=24)
+    begins = "        return self.k_buffer[layer]"
+    page = Page(lines=lambda _: [begins + "  # why" * 40] * 200, width=80)
+    (line,) = (one for one in text(replace(sample.REPORT, findings=(first,)), page).splitlines() if begins in one)
+    assert line.startswith(f"{first.line} | {begins}")
+    assert line.endswith("…")
+
+
 def test_wide_characters_move_the_caret() -> None:
     """A character of two columns takes two."""
     finding = replace(sample.FINDINGS[1], line=1, end_line=1, column=9, end_column=13, method="", buffer="")
