@@ -12,7 +12,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import EVERYTHING, about_loader, missing_edge
+from auditor.render.missing import EVERYTHING, about_loader, beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
 from auditor.render.words import execution
@@ -125,10 +125,7 @@ Note = tuple[str, list[str]]
 def _path(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     if finding.witness:
         yield "path", ["", *tree(page, finding.witness, f"{gutter}   ")]
-    shown = {(step.path, step.line) for step in finding.witness}
-    for step in finding.related:
-        if (step.path, step.line) not in shown:
-            yield "see", [step_text(page, step)]
+    yield from (("see", [step_text(page, step)]) for step in beside(finding))
 
 
 def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:

@@ -7,6 +7,7 @@ way round the gate. The verdict comes first, in one sentence; the evidence follo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from auditor.render import words
 from auditor.render.frame import caret_frame, place, step_text, tree
@@ -184,9 +185,11 @@ def _runs(report: Report, binding: Binding) -> str:
 
 
 def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
-    gates = dict.fromkeys(gate for binding in bindings for gate in binding.gates)
-    for gate in gates:
-        yield from _certificate(gate, page)
+    objects: dict[Gate, list[str]] = {}
+    for gate in dict.fromkeys(gate for binding in bindings for gate in binding.gates):
+        objects.setdefault(replace(gate, on="", asked=Step("", 0, "")), []).append(clean(gate.on))
+    for gate, names in objects.items():
+        yield from _certificate(gate, names, page)
     witnesses = dict.fromkeys((b.verdict, b.witness) for b in bindings if b.witness)
     for verdict, witness in witnesses:
         yield from _paragraph(page, f"{verdict.capitalize()}: this path reaches the read.")
@@ -204,9 +207,9 @@ def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], pag
         yield from _paragraph(page, "That cannot be told before it is known what it binds to.")
 
 
-def _certificate(gate: Gate, page: Page) -> Iterable[str]:
+def _certificate(gate: Gate, objects: Iterable[str], page: Page) -> Iterable[str]:
     yield from _paragraph(page, f"{place(gate.path, gate.line)}  `{clean(gate.expression)}`")
-    yield from _fact(page, "on", clean(gate.on))
+    yield from _fact(page, "on", joined(dict.fromkeys(objects), "or"))
     yield from _fact(page, "layer", clean(gate.layer))
     yield from _fact(page, "covers", clean(gate.covers))
     yield from _fact(page, "armed", clean(gate.armed))

@@ -108,6 +108,13 @@ def test_what_another_object_gets_there_is_no_way_round() -> None:
     assert "1 other site can reach the same objects; each is gated or exempt." in told
 
 
+def test_one_wait_of_several_objects_is_told_once() -> None:
+    other = replace(sample.GATED, gates=(replace(sample.GATE, on="OtherPool"),))
+    written = why(replace(sample.SITES[0], bindings=(sample.GATED, other)))
+    assert f"on       {sample.GATE.on} or OtherPool" in written
+    assert written.count(f"armed    {sample.GATE.armed}") == 1
+
+
 def test_other_classes_of_a_site_are_told_with_their_verdict() -> None:
     gated = replace(sample.GATED, classes=("pools.Calm",))
     told = why(replace(sample.SITES[1], bindings=(*sample.SITES[1].bindings, gated)))
