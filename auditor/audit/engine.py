@@ -38,9 +38,11 @@ def choose_engine(
         tried = [(spec, *recognised(tree, spec)) for spec in known_packs]
         known = [spec for spec, found, _ in tried if found]
         if not known:
-            looked = "; ".join(f"{spec.name}: {why}" for spec, _, why in tried)
+            looked = "".join(f"\n  {spec.name}: {why}" for spec, _, why in tried)
             raise NothingToAudit(
-                f"no engine is recognised in {tree.root}. Looked for: {looked}. --engine PACK chooses one."
+                f"no engine is recognised in {tree.root}. Looked for:{looked}\n"
+                "Name the folder of an engine's sources, choose a rule pack with --engine PACK, or have one written: "
+                "bufgate rules learn PATH."
             )
         spec = known[0]
     return spec if assumptions else replace(spec, assumptions=(), implications=())

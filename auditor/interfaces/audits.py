@@ -55,7 +55,10 @@ def audited_since(
 def audited_commit(
     ctx: click.Context, request: Request, progress: Progress, *, timing: bool
 ) -> tuple[Shown, Report] | None:
-    """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file."""
+    """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file.
+
+    Paths are those of the repository, as git names them: a hook runs at its top, whatever it audits.
+    """
     from auditor.audit import NothingToAudit
     from auditor.source import Revisions
 
@@ -63,15 +66,15 @@ def audited_commit(
     name, base = _commits(revisions, os.environ)
     if revisions.same_python(base, name):
         return None
-    commit = _Commit.of(request, revisions, name)
+    commit = _Commit.of(request, revisions, name, whole=True)
     head = _whole(request, commit, progress, timing=timing)
-    before = None if base is None else _Commit.of(request, revisions, base)
+    before = None if base is None else _Commit.of(request, revisions, base, whole=True)
     try:
         report = _introduced(request, head, before, base[:12] if base else "nothing")
     except NothingToAudit as error:
-        raise UnreadableRoot(str(error).replace(str(head.root), str(request.top()))) from None
+        raise UnreadableRoot(str(error).replace(str(head.root), str(revisions.top))) from None
     new = tuple(one for one in report.findings if one.status != "known")
-    return head.shown, replace(report, findings=new, root=str(request.top()))
+    return head.shown, replace(report, findings=new, root=str(revisions.top))
 
 
 def _whole(request: Request, commit: _Commit, progress: Progress, *, timing: bool) -> _Head:

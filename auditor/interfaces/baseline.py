@@ -143,7 +143,7 @@ def _notes(file: Path, found: Comparison) -> Iterator[str]:
         yield f"gone since the baseline: {row.strip()}"
     if found.gone:
         more = f"{len(found.gone) - SHOWN} more; " if len(found.gone) > SHOWN else ""
-        yield f"{more}`bufgate baseline prune` takes them out"
+        yield f"{more}`bufgate baseline prune` takes them out; after an upgrade, `bufgate baseline migrate` first"
     if found.unknown > 0:
         yield f"{found.unknown} more sites than in the baseline could not be decided"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -15,7 +16,15 @@ from auditor.interfaces.exits import CLEAN, COULD_NOT, FAIL_ON, exit_status
 from auditor.interfaces.explain import explain
 from auditor.interfaces.failures import Failure, Verbs
 from auditor.interfaces.fix import fix
-from auditor.interfaces.options import Request, baseline_option, color_option, page_for, tree_options
+from auditor.interfaces.options import (
+    Request,
+    baseline_option,
+    color_option,
+    completing,
+    page_for,
+    report_formats,
+    tree_options,
+)
 from auditor.interfaces.output import (
     Destination,
     deliver,
@@ -61,6 +70,7 @@ def main() -> None:
     "outputs",
     multiple=True,
     metavar="FORMAT[:FILE]",
+    shell_complete=completing(report_formats),
     help="text (default), json, sarif, html, markdown, github, gitlab, junit or rdjson; to stdout, or to a file that "
     "is replaced. Repeatable.",
 )
@@ -77,6 +87,7 @@ def main() -> None:
 @click.option("--verify", is_flag=True, help="Have every certificate checked again, by a program that knows no solver.")
 @click.option("--strict", is_flag=True, help="Exit 2 for every problem, not only for those in relevant files.")
 @click.option("--no-timing", is_flag=True, help="Leave the time out: the same input gives the same bytes.")
+@click.option("--watch", "watching", is_flag=True, help="Check again after each change of a file, until Ctrl-C.")
 @color_option
 @click.pass_context
 def check(
@@ -92,16 +103,23 @@ def check(
     verify: bool,
     strict: bool,
     no_timing: bool,
+    watching: bool,
     color: bool | None,
 ) -> None:
     """Audit PATHS (default: the current folder) and report every read that is not ordered after its transfer."""
     if sum(map(bool, (since, hook, request.release))) > 1:
         raise click.UsageError("--since, --hook and --release exclude each other: name one of them.")
+    if watching and (hook or request.release):
+        raise click.UsageError("--watch waits for changes of your files: neither --hook nor --release goes with it.")
     request = replace(request, verify=verify)
     from auditor.render import FORMATS
 
     destinations = [parse_destination(output, tuple(FORMATS)) for output in outputs] or [Destination("text", None)]
     require_distinct(destinations)
+    if watching:
+        from auditor.interfaces.watch import watch
+
+        watch(request, [word for word in sys.argv[1:] if word != "--watch"])
 
     from auditor.interfaces.audits import audited, audited_commit, audited_since
     from auditor.render import sentence
@@ -124,7 +142,14 @@ def check(
         report = against(report, accepted)
     texts = []
     for destination in destinations:
-        page = page_for(request, shown, color=color, to_stdout=destination.file is None, min_confidence=min_confidence)
+        page = page_for(
+            request,
+            shown,
+            color=color,
+            to_stdout=destination.file is None,
+            min_confidence=min_confidence,
+            root=report.root if hook else None,
+        )
         texts.append((FORMATS[destination.format](report, page), destination.file))
     for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break
         deliver(text, target)

@@ -36,7 +36,12 @@ FILE, PYPROJECT = "bufgate.toml", "pyproject.toml"
 BASELINE = "bufgate-baseline.json"
 
 FIELDS = (
-    Field("paths", listing(SENTENCE), "What is audited when no PATHS are given.", default=(".",)),
+    Field(
+        "paths",
+        listing(SENTENCE),
+        "What is audited when no PATHS are given; without it, the current folder.",
+        default=(".",),
+    ),
     Field("engine", SENTENCE, "The rule pack to use instead of the one that is recognised.", default=""),
     Field("rules", listing(SENTENCE, may_be_empty=True), "Rule packs of this project (files).", default=()),
     Field("assumptions", BOOLEAN, "Whether the assumptions of the rule pack count.", default=True),

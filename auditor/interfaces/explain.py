@@ -10,19 +10,21 @@ import click
 
 from auditor.interfaces.audits import audited
 from auditor.interfaces.failures import Failure
-from auditor.interfaces.options import Request, color_option, page_for, plain_page, tree_options
+from auditor.interfaces.options import Request, check_ids, color_option, completing, page_for, plain_page, tree_options
 from auditor.interfaces.output import deliver
 
 if TYPE_CHECKING:
-    from auditor.triage import Report, ReportedFinding
+    from collections.abc import Iterator, Sequence
 
-SHOWN = 3
-"""Sites of a finding whose whole story is told."""
+    from auditor.triage import Report, ReportedFinding, Site
+
+LISTED = 10
+"""Sites of a finding that are named."""
 _FINGERPRINT = re.compile(r"[0-9a-f]{4,16}")
 
 
 @click.command(short_help="Explain a check, or tell the whole story of a finding.")
-@click.argument("what", metavar="CHECK|FINGERPRINT")
+@click.argument("what", metavar="CHECK|FINGERPRINT", shell_complete=completing(check_ids))
 @tree_options
 @color_option
 def explain(request: Request, what: str, color: bool | None) -> None:
@@ -43,10 +45,20 @@ def explain(request: Request, what: str, color: bool | None) -> None:
     sites = [site for site in report.sites if site.id in finding.sites]
     parts = [explain_finding(report, finding, page)]
     if sites:
-        parts.append(explain_sites(report, sites[:SHOWN], page))
-    if len(sites) > SHOWN:
-        parts.append("".join(f"`bufgate why {site.path}:{site.line}` tells more\n" for site in sites[SHOWN:]))
+        sites.sort(key=lambda site: (site.path, site.line) != (finding.path, finding.line))
+        parts.append(explain_sites(report, sites[:1], page))
+    if len(sites) > 1:
+        parts.append("".join(_asking(sites[1:], request.arguments)))
     deliver("\n".join(parts), None)
+
+
+def _asking(sites: Sequence[Site], arguments: str) -> Iterator[str]:
+    """The commands that tell of the other sites."""
+    places = [f"{site.path}:{site.line}" for site in sites]
+    yield f"It is read at {'1 other place' if len(places) == 1 else f'{len(places)} other places'}, too:\n"
+    yield from (f"  bufgate why {one} {arguments}".rstrip() + "\n" for one in places[:LISTED])
+    if len(places) > LISTED:
+        yield f"  and {len(places) - LISTED} more\n"
 
 
 def _documentation(name: str, *, color: bool | None) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from typing import IO, Any
 
 import click
@@ -35,6 +37,7 @@ class Verbs(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run one command; what it made is left to the system when the process ends, not collected."""
+        _open_streams()
         with no_collector():
             try:
                 return super().main(*args, **options)
@@ -66,6 +69,13 @@ class Verbs(click.Group):
             commands = [(name, self.commands[name]) for name in names]
             with formatter.section(heading):
                 formatter.write_dl([(name, command.get_short_help_str(limit=90)) for name, command in commands])
+
+
+def _open_streams() -> None:
+    """Have the places of stdout and stderr taken where the caller closed them: else the next file is opened there."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the whole run
 
 
 def _internal(error: Exception) -> str:

@@ -13,7 +13,7 @@ import click
 from auditor.interfaces.audits import audited
 from auditor.interfaces.exits import CLEAN, COULD_NOT, FINDINGS
 from auditor.interfaces.failures import Failure
-from auditor.interfaces.options import Request, color_option, page_for, tree_options
+from auditor.interfaces.options import Request, check_ids, color_option, completing, page_for, tree_options
 from auditor.interfaces.output import deliver, replace_files, require_known
 
 if TYPE_CHECKING:
@@ -48,7 +48,14 @@ class Selection:
 @tree_options
 @click.option("--diff/--write", "diff", default=True, help="Print what would change (default), or change the files.")
 @click.option("--fingerprint", "fingerprints", multiple=True, metavar="START", help="Only this finding. Repeatable.")
-@click.option("--check", "checks", multiple=True, metavar="CHECK", help="Only findings of this check. Repeatable.")
+@click.option(
+    "--check",
+    "checks",
+    multiple=True,
+    metavar="CHECK",
+    shell_complete=completing(check_ids),
+    help="Only findings of this check. Repeatable.",
+)
 @click.option(
     "--path", "parts", multiple=True, metavar="PATH", help="Only findings in this file or folder. Repeatable."
 )

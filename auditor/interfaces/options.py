@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -41,6 +41,8 @@ class Request:
     configuration: Configuration
     verify: bool = False
     verbose: bool = False
+    arguments: str = ""
+    """What a command that asks on has to repeat, so that it audits the same."""
 
     def open(self) -> SourceTree:
         """Open the tree, fetching the releases that are named."""
@@ -61,9 +63,9 @@ class Request:
         return Path(os.path.commonpath(folders))
 
     def roots(self) -> list[Path]:
-        """Return the paths to audit: those that were given, else those of the configuration."""
-        if self.paths:
-            return [Path(path) for path in self.paths]
+        """Return the paths to audit: those that were given, else those of the configuration, else where we are."""
+        if self.paths or "paths" not in self.configuration.lines:
+            return [Path(path) for path in self.paths or ["."]]
         return [self.configuration.path(path) for path in self.configuration["paths"]]
 
     def baseline_file(self, given: str | None) -> Path | None:
@@ -140,6 +142,28 @@ def _processes(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise click.BadParameter(f"{text!r} is neither a number from 1 nor 'auto'.")
     return int(text)
+
+
+Offer = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def completing(names: Callable[[], Iterable[str]]) -> Offer:
+    """Have a shell complete a value from a closed list, which is loaded only then."""
+    return lambda _ctx, _param, start: [one for one in names() if one.startswith(start)]
+
+
+def report_formats() -> Iterable[str]:
+    """Return the formats of reports."""
+    from auditor.render import FORMATS
+
+    return FORMATS
+
+
+def check_ids() -> Iterable[str]:
+    """Return the ids of all checks that have a documentation."""
+    from auditor.render import read_documentation
+
+    return read_documentation()
 
 
 def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
@@ -230,7 +254,8 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError("PATHS and --release exclude each other: name one of them.")
         if options["quiet"] and options["verbose"]:
             raise click.UsageError("--quiet and --verbose exclude each other: name one of them.")
-        configuration = configured(paths, release, options.pop("config"))
+        config = options.pop("config")
+        configuration = configured(paths, release, config)
         kept = {name: options.pop(name) for name in ("extra", "engine", "assume", "jobs", "quiet", "verbose")}
         request = Request(
             paths=paths,
@@ -238,11 +263,22 @@ def _taking_request(verb: Callable[..., Any]) -> Callable[..., Any]:
             assumptions=not no_assumptions,
             cache=not no_cache,
             configuration=configuration,
+            arguments=_repeated(paths, release, config, assumptions=not no_assumptions, **kept),
             **kept,
         )
         return verb(request=request, **options)
 
     return with_request
+
+
+def _repeated(paths: Sequence[str], release: str | None, config: str | None, *, assumptions: bool, **kept: Any) -> str:
+    """Write the arguments that say what is audited, for a shell."""
+    import shlex
+
+    said = {"--release": [release], "--with": kept["extra"], "--engine": [kept["engine"]], "--config": [config]}
+    said["--assume"] = kept["assume"]
+    options = [word for name, values in said.items() for value in values if value for word in (name, value)]
+    return shlex.join([*paths, *options, *([] if assumptions else ["--no-assumptions"])])
 
 
 def configured(paths: Sequence[str], release: str | None, file: str | None) -> Configuration:
@@ -275,9 +311,15 @@ class Shown(Protocol):
 
 
 def page_for(
-    request: Request, tree: Shown, *, color: bool | None, to_stdout: bool, min_confidence: str = "medium"
+    request: Request,
+    tree: Shown,
+    *,
+    color: bool | None,
+    to_stdout: bool,
+    min_confidence: str = "medium",
+    root: str | None = None,
 ) -> Page:
-    """Return the page that a report of this tree is written on."""
+    """Return the page that a report of this tree is written on; ``root`` is what its paths are relative to."""
     known = frozenset(tree.files)
 
     @functools.lru_cache(maxsize=16)
@@ -288,8 +330,8 @@ def page_for(
         plain_page(color=color, to_stdout=to_stdout),
         lines=lines,
         min_confidence=min_confidence,
-        arguments=f"--release {request.release}" if request.release else "",
-        prefix="" if request.release else _below_repository(request.top()),
+        arguments=request.arguments,
+        prefix="" if request.release else _below_repository(Path(root) if root else request.top()),
     )
 
 

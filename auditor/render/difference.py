@@ -65,7 +65,10 @@ def _change(change: Change) -> str:
         return f"{what} waited {_where(gates(change.before))}; is ungated now for {joined(change.newcomers())}"
     left = _where(change.left() or gates(change.before))
     if change.what == "moved":
-        return f"{what} waited {left}; waits {_where(change.joined() or gates(new))}"
+        now = _where(change.joined() or gates(new))
+        if now == left:  # the same place, and another wait
+            return f"{what} waited {_what(change.left())}; waits {_what(change.joined() or gates(new))} now, {now}"
+        return f"{what} waited {left}; waits {now}"
     return f"{what} waited {left}; is {new.verdict} now"
 
 
@@ -75,6 +78,12 @@ def _where(gates_: Sequence[Gate]) -> str:
     )
     more = [f"{len(places) - SHOWN_GATES} more"] if len(places) > SHOWN_GATES else []
     return joined([*islice(places, SHOWN_GATES), *more])
+
+
+def _what(gates_: Sequence[Gate]) -> str:
+    waits = dict.fromkeys(f"with `{clean(gate.expression)}` on {clean(gate.on)}" for gate in gates_)
+    more = [f"{len(waits) - SHOWN_GATES} more"] if len(waits) > SHOWN_GATES else []
+    return joined([*islice(waits, SHOWN_GATES), *more])
 
 
 def _counted(changes: Iterable[Change]) -> Iterator[str]:

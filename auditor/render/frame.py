@@ -41,7 +41,8 @@ def _window(source: str, start: int, end: int, room: int) -> tuple[str, int, int
     end = min(max(end, start + 1), max(len(source), start + 1))
     fits = len(source) <= room and sum(cells(_visible(character)) for character in source) <= room
     room -= 0 if fits else 2  # for the ellipses
-    left = max(0, min(start - room // 3, len(source) - room))
+    reached = sum(cells(_visible(character)) for character in source[:end]) <= room
+    left = 0 if reached else max(0, min(start - room // 3, len(source) - room))
     shown = _fitting(source[left : left + room], room)
     right = left + len(shown)
     head, tail = "…" if left else "", "…" if right < len(source) else ""
@@ -69,17 +70,25 @@ def _visible(character: str) -> str:
 def tree(page: Page, steps: Sequence[Step], indent: str) -> list[str]:
     """Draw the steps of a path, each one under the step that leads to it."""
     lines: list[str] = []
-    for depth, step in enumerate(steps):
+    for depth, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
         branch = "   " * min(depth - 1, DEEPEST) + "└─ " if depth else ""
         rest = indent + " " * (len(branch) + 2)
-        lines += wrapped(step_text(page, step), page.width, indent + page.frame(branch), rest)
+        text = step_text(page, step, "" if after and _leads_to(step, after) else clean(step.what))
+        lines += wrapped(text, page.width, indent + page.frame(branch), rest)
     return lines
 
 
-def step_text(page: Page, step: Step) -> str:
-    """Return ``path:line Function: what``."""
-    function = f"{short(step.function)}: " if step.function else ""
-    return f"{page.strong(place(step.path, step.line))}  {function}{clean(step.what)}"
+def _leads_to(step: Step, after: Step) -> bool:
+    """Whether a step says no more than that the function of the next one is called."""
+    called = step.what.removeprefix("calls ")
+    return called != step.what and f".{after.function}".endswith(f".{called}")
+
+
+def step_text(page: Page, step: Step, what: str | None = None) -> str:
+    """Return ``path:line  Function: what``."""
+    parts = [short(step.function)] if step.function else []
+    parts += [text for text in (clean(step.what) if what is None else what,) if text]
+    return f"{page.strong(place(step.path, step.line))}  {': '.join(parts)}"
 
 
 def place(path: str, line: int) -> str:

@@ -14,16 +14,31 @@ SIGNS = {"ungated": "!", "unknown": "?", "latent": "~", "gated": "+", "exempt": 
 COLUMNS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
+Row = tuple[str, tuple[str, ...]]
+
+
 def to_text(matrix: Matrix, page: Page) -> str:
-    """Write a line an accessor and a sign a release, what the columns are, and what the signs mean."""
+    """Write a line an accessor and a sign a release, what changes first; what the columns are, and what signs mean."""
     wide = max((len(clean(name)) for name, _ in matrix.rows), default=0)
     head = f"{'':<{wide}}  {' '.join(map(_label, range(len(matrix.columns))))}"
-    rows = (f"{clean(name):<{wide}}  {' '.join(_sign(cell, page) for cell in cells)}" for name, cells in matrix.rows)
+    rows: list[str] = []
+    for title, members in _groups(matrix):
+        rows += [page.strong(f"{title} ({len(members)}):")] if members else []
+        rows += (f"{clean(name):<{wide}}  {' '.join(_sign(cell, page) for cell in cells)}" for name, cells in members)
     legend = ", ".join(f"{sign} {verdict}" for verdict, sign in SIGNS.items())
     return (
         "\n".join([page.strong(head.rstrip()), *(row.rstrip() for row in rows), "", *_columns(matrix), "", legend])
         + "\n"
     )
+
+
+def _groups(matrix: Matrix) -> list[tuple[str, list[Row]]]:
+    """The accessors whose verdict changes first; one that comes or goes has not changed."""
+    changed = [row for row in matrix.rows if len({cell for cell in row[1] if cell}) > 1]
+    return [
+        ("The verdict changes", changed),
+        ("The same wherever it is", [row for row in matrix.rows if row not in changed]),
+    ]
 
 
 def _label(number: int) -> str:
@@ -32,7 +47,7 @@ def _label(number: int) -> str:
 
 def _columns(matrix: Matrix) -> Iterator[str]:
     for number, column in enumerate(matrix.columns):
-        remark = f": {clean(column.remark)}" if column.remark else ""
+        remark = f": {clean(column.remark.partition(chr(10))[0])}" if column.remark else ""
         version = f" ({clean(column.version)})" if column.version and column.version not in column.name else ""
         yield f"{_label(number)}  {clean(column.name)}{version}{remark}"
 
@@ -63,7 +78,7 @@ def to_html(matrix: Matrix, _page: Page) -> str:
 
     template = data("reports").joinpath("history.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(template).render(matrix=matrix, signs=SIGNS)
+    return environment.from_string(template).render(matrix=matrix, signs=SIGNS, groups=_groups(matrix))
 
 
 HISTORY_FORMATS = {"text": to_text, "json": to_json, "html": to_html}

@@ -17,7 +17,7 @@ from auditor.render import words
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
 from auditor.render.frame import place
-from auditor.render.missing import missing_edge
+from auditor.render.missing import beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import count, short
 from auditor.spec import data
@@ -80,6 +80,8 @@ def _environment() -> jinja2.Environment:
         "drawn": Markup,
         "lines": lambda text: Markup("\n".join(map(escape, text.split("\n")))),
         "missing": missing_edge,
+        "beside": beside,
+        "execution": words.execution,
         "exempt": words.exempt,
         "unknown": words.unknown,
         "asset": lambda name: Markup(read(name)),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
 from auditor.render.frame import place
-from auditor.render.missing import missing_edge
+from auditor.render.missing import beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import count, short
 from auditor.triage import Report, ReportedFinding, Step
@@ -54,7 +54,7 @@ def _finding(finding: ReportedFinding, page: Page) -> Iterable[str]:
     yield ""
     yield from (f"- missing: {_text(edge)}" for edge in missing_edge(finding))
     yield from (f"- {_text(hint)}" for hint in finding.hints)
-    yield from (f"- see {_step(step, page)}" for step in finding.related)
+    yield from (f"- see {_step(step, page)}" for step in beside(finding))
     if finding.fix is not None:
         where = _code(place(page.hosted(finding.fix.path), finding.fix.line))
         yield f"- fix: before {where}, as {_code(finding.fix.like)} waits<br>"

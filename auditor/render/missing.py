@@ -1,10 +1,10 @@
-"""The one edge that a finding says is missing, in words."""
+"""The one edge that a finding says is missing, in words; and what it points at beside its path."""
 
 from __future__ import annotations
 
 from auditor.render.frame import place
-from auditor.render.plain import clean
-from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding
+from auditor.render.plain import clean, short
+from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding, Step
 
 LOADER_CHECKS = frozenset(
     {
@@ -32,11 +32,17 @@ def about_loader(finding: ReportedFinding) -> bool:
 
 
 def missing_edge(finding: ReportedFinding) -> list[str]:
-    """Say which function must be ordered after which load; nothing for a finding that is not about a read."""
+    """Say what has to be waited for and where; nothing for a finding that is not about a read."""
     if finding.check in _NO_EDGE or about_loader(finding):
         return []
-    where = f"`{clean(finding.function)}`" if finding.function else place(finding.path, finding.line)
+    where = f"`{short(finding.function)}`" if finding.function else place(finding.path, finding.line)
     if finding.buffer == EVERYTHING:
-        return [f"{where} must be ordered after the load of every layer, or not be skipped"]
+        return [f"a wait for the load of every layer in {where}, which a replay does not skip"]
     buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
-    return [f"{where} must be ordered after the load{buffer}"]
+    return [f"a wait for the load{buffer} in {where}, before it is read"]
+
+
+def beside(finding: ReportedFinding) -> list[Step]:
+    """Return the related places that the path of the finding does not show."""
+    shown = {(step.path, step.line) for step in finding.witness}
+    return [step for step in finding.related if (step.path, step.line) not in shown]

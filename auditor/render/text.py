@@ -1,6 +1,7 @@
 """The text format: each finding with its place, its path and what is missing; then one sentence; then the footer.
 
-Errors and warnings come worst first, each with a frame. Notes, findings of less confidence than asked for, and findings
+Errors and warnings come worst first, each with a frame; one that differs from the one above in the buffer alone says
+so and no more. Notes, findings of less confidence than asked for, and findings
 that are known or suppressed get a line each, a few a check: nothing is left out without being counted.
 """
 
@@ -11,14 +12,17 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, place, step_text, tree
-from auditor.render.missing import EVERYTHING, about_loader, missing_edge
+from auditor.render.missing import EVERYTHING, about_loader, beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
+from auditor.render.words import execution
 from auditor.scales import CONFIDENCES, SEVERITIES
 from auditor.triage import SUPPRESSION_CHECKS, Report, ReportedFinding, Site
 
-SHOWN_SITES = 3
+SHOWN_FILES = 5
 SHOWN_BRIEF = 3
+COPIED = frozenset({"explain", "apply", "suppress"})
+"""Notes that stay on one line, however long: a part of a command is of no use."""
 
 
 def render(report: Report, page: Page) -> str:
@@ -26,7 +30,9 @@ def render(report: Report, page: Page) -> str:
     sites = {site.id: site for site in report.sites}
     framed = [finding for finding in report.findings if page.level(finding) != "note"]
     brief = [finding for finding in report.findings if page.level(finding) == "note"]
-    blocks = ["\n".join(_finding(finding, sites, page)) for finding in sorted(framed, key=_worst_first)]
+    framed.sort(key=_worst_first)
+    pairs = zip(framed, [None, *framed], strict=False)
+    blocks = ["\n".join(_finding(finding, sites, page, before)) for finding, before in pairs]
     blocks += ["\n".join(_brief(brief, page))] if brief else []
     ending = [page.strong(line) for line in wrapped(sentence(report, page.min_confidence), page.width)]
     return "\n\n".join([*blocks, "\n".join([*ending, "", *footer(report, page)])]) + "\n"
@@ -34,7 +40,9 @@ def render(report: Report, page: Page) -> str:
 
 def explain_finding(report: Report, finding: ReportedFinding, page: Page) -> str:
     """Write one finding with its frame, whatever its status."""
-    return "\n".join(_finding(finding, {site.id: site for site in report.sites}, page)) + "\n"
+    sites = {site.id: site for site in report.sites}
+    about = f"`bufgate explain {clean(finding.check)}` tells what the check means."
+    return "\n".join([*_finding(finding, sites, page, explained=True), "", *wrapped(about, page.width)]) + "\n"
 
 
 def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
@@ -44,21 +52,53 @@ def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
 # ---------------------------------------------------------------- one finding
 
 
-def _finding(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> list[str]:
-    start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
+def _finding(
+    finding: ReportedFinding,
+    sites: Mapping[str, Site],
+    page: Page,
+    before: ReportedFinding | None = None,
+    *,
+    explained: bool = False,
+) -> list[str]:
+    """``before`` stands above this one. ``explained``: the reader has asked for the whole story already."""
     gutter = " " * len(str(finding.line))
-    notes = [
-        *_path(finding, page, gutter),
-        *_missing(finding, sites),
-        *_fix(finding, page, gutter),
-        *_advice(finding, page),
-    ]
+    more: Note = "explain", [_command("explain", finding.fingerprint, page)]
+    if before is not None and _alike(finding, before):
+        notes = [("as above", [_differs(finding)]), more]
+        frame = caret_frame(page, finding.path, (finding.line, finding.column), (0, 0), "")[:1]
+    else:
+        notes = [
+            *_path(finding, page, gutter),
+            *_missing(finding, sites),
+            *_fix(finding, page, gutter),
+            *_circumstances(finding),
+            *([] if explained else [more]),
+            *_advice(finding, page),
+        ]
+        start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
+        frame = caret_frame(page, finding.path, start, end, _label(finding))
     return [
         *_headline(finding, page),
-        *caret_frame(page, finding.path, start, end, _label(finding)),
+        *frame,
         f"{gutter} {page.frame('|')}",
         *(line for name, lines in notes for line in _note(page, gutter, name, lines)),
     ]
+
+
+def _alike(finding: ReportedFinding, before: ReportedFinding) -> bool:
+    """Whether a finding is the one before it once more, for another buffer that the same functions read."""
+    return _story(finding) == _story(before) and bool(finding.witness)
+
+
+def _story(finding: ReportedFinding) -> tuple[object, ...]:
+    path = [(step.path, step.function) for step in finding.witness]
+    gate = finding.fix.gate if finding.fix else None
+    return finding.check, finding.function, path, finding.confidence, finding.executions, gate
+
+
+def _differs(finding: ReportedFinding) -> str:
+    last = finding.witness[-1]
+    return f"the same path, to `{clean(finding.buffer)}` at {place(last.path, last.line)}"
 
 
 def _headline(finding: ReportedFinding, page: Page) -> list[str]:
@@ -85,8 +125,7 @@ Note = tuple[str, list[str]]
 def _path(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     if finding.witness:
         yield "path", ["", *tree(page, finding.witness, f"{gutter}   ")]
-    for step in finding.related:
-        yield "see", [step_text(page, step)]
+    yield from (("see", [step_text(page, step)]) for step in beside(finding))
 
 
 def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:
@@ -94,9 +133,18 @@ def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[No
     yield from (("hint", [clean(hint)]) for hint in finding.hints)
     others = [sites[id_] for id_ in finding.sites if id_ in sites and not _is_place(sites[id_], finding)]
     if others:
-        shown = ", ".join(place(site.path, site.line) for site in others[:SHOWN_SITES])
-        more = f" and {len(others) - SHOWN_SITES:,} more" if len(others) > SHOWN_SITES else ""
-        yield "also at", [shown + more]
+        yield "also at", [_places(others)]
+
+
+def _places(sites: Iterable[Site]) -> str:
+    """Write ``a.py:1, 7; b.py:3``, with the number of those that are left out."""
+    files: dict[str, list[int]] = {}
+    for site in sites:
+        files.setdefault(site.path, []).append(site.line)
+    shown = [f"{clean(path)}:{', '.join(map(str, dict.fromkeys(lines)))}" for path, lines in files.items()]
+    rest = list(files.values())[SHOWN_FILES:]
+    more = f"; and {sum(map(len, rest)):,} more in {count(len(rest), 'file')}" if rest else ""
+    return "; ".join(shown[:SHOWN_FILES]) + more
 
 
 def _is_place(site: Site, finding: ReportedFinding) -> bool:
@@ -111,29 +159,32 @@ def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
         yield "fix", ["", f"{gutter}   {where}", *(f"{gutter}   {line}" for line in added)]
 
 
-def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
-    if finding.executions:
-        yield "when", ["; ".join(map(clean, finding.executions))]
+def _circumstances(finding: ReportedFinding) -> Iterable[Note]:
+    if when := [execution(one) for one in finding.executions if execution(one)]:
+        yield "when", ["; ".join(when)]
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
     if finding.confirmation:
         yield "confirmed", [clean(finding.confirmation)]
-    if finding.check in SUPPRESSION_CHECKS:
-        return
-    if about_loader(finding):
-        yield "explain", [f"bufgate explain {clean(finding.check)}"]
-    else:
-        yield "explain", [f"bufgate why {place(finding.path, finding.line)} {clean(page.arguments)}".rstrip()]
-    yield "story", [f"bufgate explain {clean(finding.fingerprint)} {clean(page.arguments)}".rstrip()]
+
+
+def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:
     if finding.fix is not None:
-        yield "apply", [f"bufgate fix --fingerprint {clean(finding.fingerprint)[:8]} {clean(page.arguments)}".rstrip()]
-    yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
+        yield "apply", [_command("fix --fingerprint", finding.fingerprint[:8], page)]
+    if finding.check not in SUPPRESSION_CHECKS:
+        yield "suppress", [f"# bufgate: ignore[{clean(finding.check)}] -- reason"]
+
+
+def _command(verb: str, fingerprint: str, page: Page) -> str:
+    return f"bufgate {verb} {clean(fingerprint)} {clean(page.arguments)}".rstrip()
 
 
 def _note(page: Page, gutter: str, name: str, lines: list[str]) -> list[str]:
     head = f"{gutter} {page.frame('=')} {page.strong(f'{name}:')}"
     indent = " " * (len(gutter) + 3)
     first = f"{gutter} = {name}:"
+    if name in COPIED:
+        return [f"{head} {lines[0]}"]
     if len(lines) == 1:
         text, *rest = wrapped(lines[0], page.width, f"{first} ", indent + "  ")
         return [head + text.removeprefix(first), *rest]

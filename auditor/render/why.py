@@ -7,6 +7,7 @@ way round the gate. The verdict comes first, in one sentence; the evidence follo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from auditor.render import words
 from auditor.render.frame import caret_frame, place, step_text, tree
@@ -69,6 +70,8 @@ def _verdict(site: Site, bindings: Sequence[Binding], findings: Sequence[Reporte
     lines: list[str] = []
     for text in dict.fromkeys(_sentences(site, bindings, findings)):
         lines += wrapped(text, page.width)
+    for text in _others(site, bindings):
+        lines += wrapped(text, page.width)
     paint = {"ungated": page.error, "latent": page.warning, "unknown": page.warning}.get(site.verdict, page.good)
     return [paint(line) for line in lines]
 
@@ -81,6 +84,16 @@ def _sentences(site: Site, bindings: Sequence[Binding], findings: Sequence[Repor
             yield _sentence(binding, findings)
     if site.verdict == "gated":
         yield _advice(site)
+
+
+def _others(site: Site, bindings: Sequence[Binding]) -> Iterable[str]:
+    """Which classes have another verdict than the site, which has the worst one."""
+    classes: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    for binding in bindings:
+        classes[binding.verdict] += [short(name) for name in binding.classes]
+    for verdict, names in classes.items():
+        if names and verdict != site.verdict:
+            yield f"Where it is {joined(dict.fromkeys(names), 'or')}: {verdict}."
 
 
 def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
@@ -101,7 +114,7 @@ def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
 
 def _gated_sentence(binding: Binding, gate: Gate) -> str:
     where = f"{place(gate.path, gate.line)} (`{clean(gate.expression)}`)"
-    return f"Already gated: {_target(binding)} waits at {where} before it reads."
+    return f"Already gated: the wait at {where} comes before {_target(binding)} reads."
 
 
 def _advice(site: Site) -> str:
@@ -128,14 +141,14 @@ def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) 
         yield from _paragraph(page, "To nothing that could be found.")
     told: set[tuple[Step, ...]] = set()
     for binding in bindings:
-        yield from _paragraph(page, f"{clean(binding.method) or _kind(site, binding)}: {binding.verdict}")
+        named = short(binding.method) if binding.method else _kind(site, binding)
+        yield from _paragraph(page, f"{named}: {binding.verdict}")
+        yield from _fact(page, "method", clean(binding.method))
         yield from _fact(page, "class", joined(map(clean, binding.classes), "or"))
         yield from _fact(page, "made at", ", ".join(map(clean, binding.objects)))
         yield from _fact(page, "runs", _runs(report, binding))
         yield from _fact(page, "when", joined(map(clean, binding.when)))
-        again = binding.derivation in told
-        yield from _fact(page, "because", *(["as above"] if again else _steps(binding, page)))
-        told.update([binding.derivation] if binding.derivation else [])
+        yield from _fact(page, "because", *_steps(binding.derivation, told, page))
         yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
     for one in site.excluded:
         yield from _paragraph(page, f"Not {joined([short(name) for name in one.classes], 'or')}: {clean(one.why)}.")
@@ -150,8 +163,14 @@ def _kind(site: Site, binding: Binding) -> str:
     return f"the attribute `{clean(site.name)}`" if site.kind == "attribute" else "a method that could not be found"
 
 
-def _steps(binding: Binding, page: Page) -> list[str]:
-    return [step_text(page, step) for step in binding.derivation]
+def _steps(steps: tuple[Step, ...], told: set[tuple[Step, ...]], page: Page) -> Iterable[str]:
+    """The steps up to where they go on as those of a binding above; ``told`` are the ways on that stand there."""
+    for number, step in enumerate(steps):
+        if steps[number:] in told:
+            yield "as above" if number == 0 else f"and on as above, from {place(step.path, step.line)}"
+            break
+        yield step_text(page, step)
+    told.update(steps[number:] for number in range(len(steps)))
 
 
 def _runs(report: Report, binding: Binding) -> str:
@@ -166,9 +185,11 @@ def _runs(report: Report, binding: Binding) -> str:
 
 
 def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
-    gates = dict.fromkeys(gate for binding in bindings for gate in binding.gates)
-    for gate in gates:
-        yield from _certificate(gate, page)
+    objects: dict[Gate, list[str]] = {}
+    for gate in dict.fromkeys(gate for binding in bindings for gate in binding.gates):
+        objects.setdefault(replace(gate, on="", asked=Step("", 0, "")), []).append(clean(gate.on))
+    for gate, names in objects.items():
+        yield from _certificate(gate, names, page)
     witnesses = dict.fromkeys((b.verdict, b.witness) for b in bindings if b.witness)
     for verdict, witness in witnesses:
         yield from _paragraph(page, f"{verdict.capitalize()}: this path reaches the read.")
@@ -186,9 +207,9 @@ def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], pag
         yield from _paragraph(page, "That cannot be told before it is known what it binds to.")
 
 
-def _certificate(gate: Gate, page: Page) -> Iterable[str]:
+def _certificate(gate: Gate, objects: Iterable[str], page: Page) -> Iterable[str]:
     yield from _paragraph(page, f"{place(gate.path, gate.line)}  `{clean(gate.expression)}`")
-    yield from _fact(page, "on", clean(gate.on))
+    yield from _fact(page, "on", joined(dict.fromkeys(objects), "or"))
     yield from _fact(page, "layer", clean(gate.layer))
     yield from _fact(page, "covers", clean(gate.covers))
     yield from _fact(page, "armed", clean(gate.armed))
@@ -205,29 +226,32 @@ def _loader(report: Report, page: Page) -> Iterable[str]:
 
 
 def _ways_round(report: Report, site: Site, page: Page) -> Iterable[str]:
-    same = [other for other in report.sites if other.id != site.id and _share(site, other)]
-    holes = sorted((o for o in same if o.verdict in VERDICTS[:3]), key=lambda other: VERDICTS.index(other.verdict))
+    reached = _reached(site.bindings)
+    same = [(other, worst) for other in report.sites if other.id != site.id and (worst := _worst(other, reached))]
+    holes = sorted((one for one in same if one[1] in VERDICTS[:3]), key=lambda one: VERDICTS.index(one[1]))
     if not holes:
         text = f"{count(len(same), 'other site')} can reach the same objects; each is gated or exempt."
         yield from _paragraph(page, text if same else "No other site that can reach the same objects was found.")
         return
-    numbers = {verdict: sum(other.verdict == verdict for other in holes) for verdict in VERDICTS[:3]}
+    numbers = {verdict: sum(worst == verdict for _, worst in holes) for verdict in VERDICTS[:3]}
     told = joined(f"{number} {verdict}" for verdict, number in numbers.items() if number)
     yield from _paragraph(page, f"{count(len(same), 'other site')} can reach the same objects: {told}.")
-    for other in holes[:SHOWN_SITES]:
-        text = f"{place(other.path, other.line)}  `{clean(other.name)}` in {short(other.function)}: {other.verdict}"
+    for other, worst in holes[:SHOWN_SITES]:
+        text = f"{place(other.path, other.line)}  `{clean(other.name)}` in {short(other.function)}: {worst}"
         yield from _paragraph(page, text, "     ")
     if len(holes) > SHOWN_SITES:
         yield f"     and {len(holes) - SHOWN_SITES:,} more"
 
 
-def _share(site: Site, other: Site) -> bool:
-    return bool(_reached(site) & _reached(other))
+def _worst(site: Site, reached: frozenset[str]) -> str | None:
+    """The worst verdict that a site has for some objects; None if it does not reach them."""
+    verdicts = [binding.verdict for binding in site.bindings if reached & _reached([binding])]
+    return min(verdicts, key=VERDICTS.index, default=None)
 
 
-def _reached(site: Site) -> frozenset[str]:
-    """Return the objects that a site may reach; its classes where no object is known."""
-    return frozenset(name for binding in site.bindings for name in binding.objects or binding.classes)
+def _reached(bindings: Iterable[Binding]) -> frozenset[str]:
+    """Return the objects that may be reached; the classes where no object is known."""
+    return frozenset(name for binding in bindings for name in binding.objects or binding.classes)
 
 
 def _changes(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
@@ -238,14 +262,13 @@ def _changes(site: Site, bindings: Sequence[Binding], findings: Sequence[Reporte
 def _change_texts(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding]) -> Iterable[str]:
     if not bindings:
         yield f"To know more: {words.unknown('receiver-unresolved')[1]}."
-    for binding in bindings:
+    for binding in (one for one in bindings if one.verdict == site.verdict):
         match binding.verdict:
             case "gated":
                 yield "Taking out that wait, or leaving the counter of that object unset, makes this site ungated."
             case "ungated" | "latent":
+                yield f"A wait for the layer before the read, in `{short(binding.method or site.function)}`."
                 yield from (f"{clean(hint)}" for finding in findings for hint in finding.hints)
-                if not any(finding.hints for finding in findings):
-                    yield f"A wait for the layer before the read, in `{short(binding.method or site.function)}`."
             case "exempt":
                 yield "A read of its elements where a load can be in flight would need a gate."
             case _:

@@ -74,3 +74,8 @@ def unknown(reason: str) -> tuple[str, str]:
 def exempt(reason: str) -> str:
     """Return what a reason of ``exempt`` means."""
     return EXEMPT.get(reason, reason or "no element is read")
+
+
+def execution(name: str) -> str:
+    """Return when a ``mode/phase`` happens; "" for the ordinary one, in which Python runs the forward pass."""
+    return "a captured graph is replayed" if name.startswith("replay/") else ""

@@ -84,7 +84,7 @@ def lost_proofs(found: Iterable[Change]) -> tuple[ReportedFinding, ...]:
 
 
 def explained(findings: Iterable[ReportedFinding], found: Iterable[Change]) -> tuple[ReportedFinding, ...]:
-    """Add to each new finding the gates that its sites had before, wherever they stood."""
+    """Put before what each new finding advises the gates that its sites had before, wherever they stood."""
     before: dict[str, list[str]] = {}
     for change in found:
         if change.what == "lost":
@@ -95,7 +95,7 @@ def explained(findings: Iterable[ReportedFinding], found: Iterable[Change]) -> t
     told = []
     for one in findings:
         lost = dict.fromkeys(hint for site in one.sites for hint in before.get(site, ()))
-        told.append(replace(one, hints=(*one.hints, *lost)) if one.status == "new" else one)
+        told.append(replace(one, hints=(*lost, *one.hints)) if one.status == "new" else one)
     return tuple(told)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -80,3 +82,31 @@ def test_ctrl_c_leaves_no_half_report_and_no_process(tree, tmp_path, jobs, befor
     assert before is None or file.read_text() == before
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_the_caller_has_closed(tree, tmp_path, closed):
+    """It is nobody's concern: the report is written, and no file takes the place of the stream."""
+    file = tmp_path / "r.json"
+    line = f"{shlex.join(map(str, command('check', tree, '--no-timing', '-o', f'json:{file}')))} {closed}"
+    shell = ["sh", "-c", line]
+    done = subprocess.run(shell, cwd=ROOT, env=environment(), capture_output=True, timeout=LIMIT, check=False)
+    assert (done.returncode, b"internal error" in done.stderr) == (1, False)
+    assert file.read_bytes() == run("check", tree, "--no-timing", "-o", "json").stdout.encode()
+
+
+def test_ctrl_c_while_the_command_is_loaded():
+    """The process ends by the signal, as shells expect it, and prints no traceback of imports."""
+    code = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "auditor.interfaces.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from auditor.__main__ import main
+main()
+"""
+    line = [sys.executable, "-c", code]
+    done = subprocess.run(line, cwd=ROOT, env=environment(), capture_output=True, timeout=LIMIT, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")

@@ -34,6 +34,7 @@ def test_a_row_an_accessor_and_a_sign_a_tree(repository):
     assert done.exit == 0
     lines = done.stdout.split("\n")
     assert lines[0].split() == ["1", "2", "3"]
+    assert lines[1].startswith("The verdict changes (")
     rows = {line.split()[0]: line.split()[1:] for line in lines[1 : lines.index("")]}
     assert rows["RouterPool.get_key_buffer"] == ["+", "!"]
     assert rows["RouterPool.get_mla_kv_buffer"] == ["!", "!"]
@@ -85,7 +86,12 @@ def test_html_is_a_page_of_its_own(repository):
     assert page.loads == []
     assert page.rows[0] == ["accessor", "HEAD~2", "HEAD~1", "HEAD"]
     rows = {row[0]: row[1:] for row in page.rows[1:]}
-    assert rows["RouterPool.get_key_buffer"] == ["+ gated", "! ungated", ""]
+    assert rows["RouterPool.get_key_buffer"] == ["+gated", "!ungated", ""]
+    (changes, *_) = page.rows[1]
+    number = int(changes.removeprefix("The verdict changes (").removesuffix(")"))
+    cells = [{cell for cell in row[1:] if cell} for row in page.rows[2:]]
+    assert all(len(row) > 1 for row in cells[:number])
+    assert all(len(row) <= 1 for row in cells[number:])
 
 
 def test_what_came_from_the_tree_is_escaped(repository):

@@ -101,6 +101,26 @@ def test_completion_prints_a_script(tmp_path, shell):
         assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("bufgate ch", "check"),
+        ("bufgate check --fail-on wa", "warning"),
+        ("bufgate check -o sa", "sarif"),
+        ("bufgate explain disa", "disarmed-gate"),
+        ("bufgate fix --check byp", "bypassed-owner"),
+    ],
+)
+def test_completion_offers_what_there_is(tmp_path, words, offered):
+    """As a shell asks: verbs, options and the values of closed lists."""
+    asking = {"_BUFGATE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    done = subprocess.run(
+        [sys.executable, "-m", "auditor"],
+        env=environment() | asking, cwd=tmp_path, capture_output=True, encoding="utf-8", timeout=LIMIT, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"plain,{offered}\n", "")
+
+
 def test_completion_knows_its_shells(tmp_path):
     assert run("completion", "tcsh", cwd=tmp_path).exit == 2
 

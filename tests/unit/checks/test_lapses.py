@@ -70,7 +70,7 @@ def test_the_text_points_to_the_check_and_speaks_of_no_read() -> None:
     text = FORMATS["text"](reported("override-drops-gate/bad_loader_drops_pool"), Page())
     assert "bufgate explain override-drops-gate" in text
     assert "reads `" not in text
-    assert "must be ordered after" not in text
+    assert "a wait for the load" not in text
 
 
 def test_findings_about_reads_and_loaders_are_in_one_order() -> None:

@@ -197,7 +197,8 @@ def test_release_stands_for_paths(run: Run, tree: Path, monkeypatch: pytest.Monk
     (tree / "a==b").mkdir()
     (tree / "a==b/m.py").write_text("y = 1\n")
     result = run("check", "--release", "sglang==0.5.23", "--with", "plugin==1.0", "--with", "a==b", calls=calls)
-    assert f"bufgate why {sample.INDEXER}:140 --release sglang==0.5.23\n" in result.stdout
+    mark = sample.FINDINGS[1].fingerprint
+    assert f"bufgate explain {mark} --release sglang==0.5.23 --with plugin==1.0 --with a==b\n" in result.stdout
     assert fetched == ["sglang==0.5.23", "plugin==1.0"]
     assert any(path.endswith("/m.py") for path in calls[0][0].files)
 

@@ -271,6 +271,22 @@ def test_paths_are_meant_from_the_folder_of_the_file(project: Path, monkeypatch:
     assert find([]).path("packs/mine.toml") == Path("../../packs/mine.toml")
 
 
+def test_the_current_folder_unless_paths_are_said(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the top of a repository, too: nobody who stands in a package means all of the repository."""
+    made: list[Any] = []
+    monkeypatch.setitem(sys.modules, fake.NAME, fake.spine(sample.REPORT, made))
+    (project / ".git").mkdir(exist_ok=True)
+    for file in ("src/pkg/here.py", "src/above.py"):
+        (project / file).write_text("x = 1\n", encoding="utf-8")
+    monkeypatch.chdir(project / "src/pkg")
+    run("check")
+    write(project, "fail-on = 'error'\n")
+    run("check")
+    write(project, "paths = ['src']\n")
+    run("check")
+    assert [Path(call[0].root).name for call in made] == ["pkg", "pkg", "src"]
+
+
 # ---------------------------------------------------------------- what it changes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,22 +76,38 @@ def test_what_is_neither_is_refused(run: Run, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["abcd1", MARKS[1]])
 def test_the_story_of_a_finding(run: Run, what: str) -> None:
-    """The finding with its frame and path, then what is known of its sites."""
+    """The finding with its frame and path, what its check means, what is known of the site, how to ask of others."""
     told = run("explain", what)
     assert told.exit_code == 0
     assert told.stdout.startswith("error[bypassed-owner]: ")
     assert "140 | " in told.stdout
-    assert told.stdout.count("1. What does it bind to?") == 2
+    assert "`bufgate explain bypassed-owner` tells what the check means." in told.stdout
+    assert told.stdout.count("1. What does it bind to?") == 1
+    assert "It is read at 1 other place, too:\n  bufgate why " in told.stdout
 
 
 def test_a_long_story_is_cut(run: Run) -> None:
-    copies = [sample.site(f"c{n}", 400 + n, "get", "ungated", sample.UNGATED) for n in range(5)]
+    copies = [sample.site(f"c{n}", 400 + n, "get", "ungated", sample.UNGATED) for n in range(14)]
     many = replace(FINDINGS[1], sites=tuple(one.id for one in copies))
     told = run("explain", "abcd1", report=replace(REPORT, sites=tuple(copies), findings=(many,))).stdout
-    assert told.count("1. What does it bind to?") == 3
-    assert told.endswith(
-        f"`bufgate why {sample.INDEXER}:403` tells more\n`bufgate why {sample.INDEXER}:404` tells more\n"
-    )
+    assert told.count("1. What does it bind to?") == 1
+    assert "It is read at 13 other places, too:" in told
+    assert told.endswith(f"  bufgate why {sample.INDEXER}:410\n  and 3 more\n")
+
+
+def test_what_is_audited_is_repeated_in_what_to_ask(run: Run, tmp_path: Path) -> None:
+    """A command that a report names audits what the report is of, wherever it was asked."""
+    (tmp_path / "my pool").mkdir()
+    (tmp_path / "my pool/m.py").write_text("x = 1\n")
+    path = str(tmp_path / "my pool")
+    for words in (("check", path, "--assume", "platform=cuda"), ("explain", "abcd1", path, "--no-assumptions")):
+        told = run(*words)
+        asked = [line for line in told.stdout.splitlines() if "bufgate why " in line or "bufgate explain abc" in line]
+        assert asked
+        assert all(
+            shlex.quote(path) in line and ("--assume platform=cuda" in line or "--no-assumptions" in line)
+            for line in asked
+        )
 
 
 def test_known_and_suppressed_findings_have_a_story_too(run: Run) -> None:
@@ -109,7 +126,7 @@ def test_a_fingerprint_has_to_mean_one(run: Run, what: str, told: str) -> None:
 
 
 def test_the_text_report_says_how_to_ask(run: Run) -> None:
-    assert f"story: bufgate explain {MARKS[1]}" in run("check").stdout
+    assert f"explain: bufgate explain {MARKS[1]}\n" in run("check").stdout
 
 
 # ---------------------------------------------------------------- rules

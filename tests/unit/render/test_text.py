@@ -54,6 +54,16 @@ def test_source_lines_keep_to_the_width(width: int) -> None:
     assert lines[at][caret:].startswith("pool.index_k_buffer")
 
 
+def test_a_long_line_is_cut_on_the_right_where_the_read_still_fits() -> None:
+    """How a statement begins tells more than the comment at its end."""
+    first = replace(sample.FINDINGS[1], column=20, end_column=24)
+    begins = "        return self.k_buffer[layer]"
+    page = Page(lines=lambda _: [begins + "  # why" * 40] * 200, width=80)
+    (line,) = (one for one in text(replace(sample.REPORT, findings=(first,)), page).splitlines() if begins in one)
+    assert line.startswith(f"{first.line} | {begins}")
+    assert line.endswith("…")
+
+
 def test_wide_characters_move_the_caret() -> None:
     """A character of two columns takes two."""
     finding = replace(sample.FINDINGS[1], line=1, end_line=1, column=9, end_column=13, method="", buffer="")
@@ -181,4 +191,17 @@ def test_a_suppressed_finding_gives_its_reason() -> None:
 def test_a_finding_about_a_suppression_offers_no_suppression(check: str) -> None:
     told = FORMATS["text"](replace(sample.REPORT, findings=(replace(sample.FINDINGS[1], check=check),)), Page())
     assert "# bufgate: ignore" not in told
-    assert "must be ordered after" not in told
+    assert "a wait for the load" not in told
+
+
+def test_a_finding_that_differs_in_the_buffer_alone_says_so() -> None:
+    """It keeps its headline, its place and its fingerprint; nothing else is told twice."""
+    first = sample.FINDINGS[1]
+    other = replace(first, fingerprint="f0", buffer="v_buffer", message="reads v_buffer")
+    told = text(replace(sample.REPORT, findings=(first, other)), Page(lines=sample.lines, width=10_000))
+    last = first.witness[-1]
+    assert f"= as above: the same path, to `v_buffer` at {last.path}:{last.line}\n" in told
+    assert "explain: bufgate explain f0" in told
+    assert told.count("= path:") == 1
+    elsewhere = replace(other, witness=(replace(last, line=last.line + 1),))
+    assert text(replace(sample.REPORT, findings=(first, elsewhere)), PAGE).count("= path:") == 2

@@ -38,8 +38,8 @@ def test_already_gated_is_said_in_words() -> None:
     """The story's answer, with the certificate."""
     written = why(sample.SITES[0])
     assert (
-        "Already gated: DeepSeekV4TokenToKVPool.get_index_k_with_scale_buffer waits at "
-        f"{sample.POOL}:2011 (`self.wait_layer_transfer(layer_id)`) before it reads." in written
+        f"Already gated: the wait at {sample.POOL}:2011 (`self.wait_layer_transfer(layer_id)`) comes before "
+        "DeepSeekV4TokenToKVPool.get_index_k_with_scale_buffer reads." in written
     )
     assert "Do not add another gate." in written
     for fact in (sample.GATE.on, sample.GATE.layer, sample.GATE.covers, sample.GATE.armed):
@@ -59,7 +59,8 @@ def test_ungated_has_the_witness_and_the_missing_edge() -> None:
     assert "Not gated: " in written
     for step in sample.UNGATED.witness:
         assert f"{step.path}:{step.line}  " in written
-    assert "must be ordered after the load of `index_k_with_scale_buffer` (bypassed-owner)." in written
+    edge = "a wait for the load of `index_k_with_scale_buffer` in `Indexer._ragged_topk`, before it is read"
+    assert f"Missing: {edge} (bypassed-owner)." in written
     assert "2 other sites can reach the same objects: 1 ungated and 1 latent." in written
 
 
@@ -88,6 +89,36 @@ def test_a_derivation_is_told_once() -> None:
     written = why(replace(sample.SITES[0], bindings=(sample.GATED, replayed)))
     assert written.count("makes DeepSeekV4TokenToKVPool") == 1
     assert "as above" in written
+
+
+def test_a_derivation_is_told_up_to_where_it_meets_one_above() -> None:
+    first, *rest = sample.GATED.derivation
+    other = replace(sample.GATED, derivation=(replace(first, line=777), *rest), classes=("pools.Other",))
+    written = why(replace(sample.SITES[0], bindings=(sample.GATED, other)))
+    assert f"{first.path}:777  " in written
+    assert f"and on as above, from {rest[0].path}:{rest[0].line}" in written
+    assert written.count(rest[-1].what) == 1
+
+
+def test_what_another_object_gets_there_is_no_way_round() -> None:
+    """A site that is ungated for objects that do not come here is told by what it is for those that do."""
+    mixed = sample.site("m", 900, "get", "ungated", replace(sample.UNGATED, objects=("elsewhere.py:1",)), sample.GATED)
+    report = replace(sample.REPORT, sites=(sample.SITES[0], mixed))
+    told = explain_sites(report, sample.SITES[:1], PAGE)
+    assert "1 other site can reach the same objects; each is gated or exempt." in told
+
+
+def test_one_wait_of_several_objects_is_told_once() -> None:
+    other = replace(sample.GATED, gates=(replace(sample.GATE, on="OtherPool"),))
+    written = why(replace(sample.SITES[0], bindings=(sample.GATED, other)))
+    assert f"on       {sample.GATE.on} or OtherPool" in written
+    assert written.count(f"armed    {sample.GATE.armed}") == 1
+
+
+def test_other_classes_of_a_site_are_told_with_their_verdict() -> None:
+    gated = replace(sample.GATED, classes=("pools.Calm",))
+    told = why(replace(sample.SITES[1], bindings=(*sample.SITES[1].bindings, gated)))
+    assert told.index("Not gated: ") < told.index("Where it is Calm: gated.") < told.index(QUESTIONS[0])
 
 
 @pytest.mark.parametrize("reason", [*words.UNKNOWN, "limit(call depth)", "", "new-reason"])

@@ -1,0 +1,31 @@
+"""The text of ``diff``: a gate that moved, and one that stands where it stood and is another wait."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from auditor.render import DIFFERENCE_FORMATS, Page
+from auditor.triage import difference_of
+from tests.unit.render import sample
+
+GATED = sample.SITES[0]
+(GATE,) = GATED.bindings[0].gates
+
+
+def told(**changes: Any) -> str:
+    gate = replace(GATE, **changes)
+    site = replace(GATED, bindings=(replace(GATED.bindings[0], gates=(gate,)),))
+    before, after = (replace(sample.REPORT, sites=(one,), findings=()) for one in (GATED, site))
+    return DIFFERENCE_FORMATS["text"](difference_of(before, after), Page(width=10_000))
+
+
+def test_another_wait_in_the_same_place_is_told_by_what_it_is() -> None:
+    line = next(line for line in told(expression="other.wait(layer)", on="Other").splitlines() if " waited " in line)
+    assert f"waited with `{GATE.expression}` on {GATE.on}; waits with `other.wait(layer)` on Other now, in " in line
+
+
+def test_a_gate_in_another_function_is_told_by_where_it_is() -> None:
+    moved = told(asked=replace(GATE.asked, function="pkg.Pool.other", line=7))
+    assert f"waits in Pool.other ({GATE.asked.path}:7)" in moved
+    assert " now, in " not in moved
