@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Instruction, Item, Name, Param, SetAttr, Unpack, Value
+from auditor.facts import Attr, Call, Enter, Instruction, Item, Param, SetAttr, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
@@ -30,6 +30,7 @@ from auditor.gating.held import (
     receiver_path,
 )
 from auditor.gating.joins import Joins
+from auditor.gating.kept import Kept
 from auditor.gating.memos import is_memoised
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers
@@ -59,7 +60,7 @@ from auditor.gating.values import (
     Vacuous,
     put_into,
 )
-from auditor.link import Code, Container, Frame, Instance, Linker, Object
+from auditor.link import Code, Frame, Instance, Linker
 from auditor.spec import Assumption, EngineSpec, matcher
 
 MAX_NEEDS = 800
@@ -108,7 +109,7 @@ class Needs:
         self._armed = armed
         storage = Storage(linker, spec)
         self.is_buffer = storage.guards
-        self._kept = storage.kept(linker)
+        self._kept = Kept(linker, storage)
         self.is_accessor = matcher(spec.accessors)
         self._is_host = matcher(spec.host_side)
         self._is_passed = matcher(spec.parameters)
@@ -136,7 +137,7 @@ class Needs:
     def _has_source(self, frame: Frame) -> bool:
         return any(
             ((read := attribute_read(frame.code, one)) is not None and self.is_buffer(read.name) is True)
-            or any(self._owners_of_kept(frame, one))
+            or any(self._kept.read_by(frame, one))
             or (isinstance(one, Param) and frame.context is not None and self._is_passed(one.name) is not None)
             for one in frame.code.defined.values()
         )
@@ -322,9 +323,7 @@ class Needs:
         self, key: FrameKey, frame: Frame, block: int, one: Instruction
     ) -> Iterator[tuple[Value, Handle]]:
         """Storage that somebody keeps under a name of his own, or in a collection of his own."""
-        if not isinstance(one, Attr | Item | Name | Unpack):
-            return
-        for owner, name, read in self._owners_of_kept(frame, one):
+        for owner, name, value, read in self._kept.read_by(frame, one):
             if self._host_side(owner.cls):
                 continue
             place = Place(frame.code.path, read.at.line, read.at.column, frame.code.name)
@@ -333,18 +332,7 @@ class Needs:
             hop = Hop(key, place, f"reads {_class(owner.cls)}.{name}, kept as `{touch.name}`", EVERY)
             if when != FALSE:
                 bound, buffer = (None, owner), Buffer(owner, name)
-                yield one.dst, Handle(buffer, EVERY, False, place, (touch,), None, bound, (hop,), when=when)
-
-    def _owners_of_kept(self, frame: Frame, one: Instruction) -> Iterator[tuple[Instance, str, Attr | Name]]:
-        """Whose storage an attribute or global holds, or an element of what it holds; and that read."""
-        if not self._kept or not isinstance(one, Attr | Item | Name | Unpack):
-            return
-        of = one.base if isinstance(one, Item) else one.source if isinstance(one, Unpack) else one.dst
-        read = frame.code.defined.get(of)
-        if isinstance(read, Attr | Name):
-            for owner, name in sorted(self._kept_by(frame, one.dst), key=repr):
-                if name != read.name:
-                    yield owner, name, read
+                yield value.dst, Handle(buffer, EVERY, False, place, (touch,), None, bound, (hop,), when=when)
 
     def _outlives_the_pass(self, frame: Frame, use: Use) -> bool:
         """Whether a constructor keeps a buffer in its object, for passes whose loads have not begun yet."""
@@ -353,30 +341,6 @@ class Needs:
         one = block[use.index] if use.index < len(block) else None
         own = isinstance(one, SetAttr) and isinstance(code.defined.get(one.base), Param) and one.base == 0
         return own and code.facts.name == "__init__" and not self._host_side(code.owner)
-
-    def _is_followed(self, frame: Frame, use: Use) -> bool:
-        """Whether the lists that are kept, or become fields of a new object, are known by where they were made wherever
-        they are read."""
-        kept = self._kept_by(frame, use.value)
-        if use.kind == "escape":
-            return bool(kept)
-        one = frame.code.facts.blocks[use.block].instructions[use.index]
-        made = self._linker.graph.points_to(frame.node(one.dst)) if isinstance(one, Call) else frozenset()
-        held = [
-            self._linker.graph.points_to(node)
-            for each in made
-            if isinstance(each, Instance)
-            for name in self._linker.hierarchy.attributes(each.cls)
-            if (node := self._linker.fields.get((each, name))) is not None
-        ]
-        return bool(kept) and kept <= {pair for found in held for pair in self._pairs(found)}
-
-    def _kept_by(self, frame: Frame, value: Value) -> frozenset[tuple[Instance, str]]:
-        """Whose storage, and which, the lists are that a value holds."""
-        return self._pairs(self._linker.graph.points_to(frame.node(value)))
-
-    def _pairs(self, found: Iterable[Object]) -> frozenset[tuple[Instance, str]]:
-        return frozenset(pair for one in found if isinstance(one, Container) for pair in self._kept.get(one, ()))
 
     def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
@@ -492,7 +456,7 @@ class Needs:
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
                 continue
-            if use.kind in ("escape", "packed") and not now.selected and self._is_followed(frame, use):
+            if use.kind in ("escape", "packed") and not now.selected and self._kept.is_followed(frame, use):
                 self._decide(made, now.buffer, now.touches, Outcome("exempt", "address"))
                 continue  # told where it is read under its other name
             if use.kind == "escape" and now.selected and self._outlives_the_pass(frame, use):

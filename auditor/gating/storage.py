@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
 from auditor.gating.symbols import FIRST_LAYER
-from auditor.link import Code, Container, Instance, Linker
+from auditor.link import Code, Linker
 from auditor.spec import EngineSpec, matcher
 
 
@@ -35,17 +35,6 @@ class Storage:
         not left behind: a property of a structure may be a view of a part."""
         taken = self._carried_parts.get(name)
         return taken is not None and part not in taken and part not in self._methods
-
-    def kept(self, linker: Linker) -> Mapping[Container, tuple[tuple[Instance, str], ...]]:
-        """The lists that objects have made as guarded storage, each with whose they are and under which attribute: who
-        keeps one under another name has the storage."""
-        found: dict[Container, list[tuple[Instance, str]]] = {}
-        for (owner, name), node in linker.fields.items():
-            if isinstance(owner, Instance) and linker.context_of(owner) and self.guards(name):
-                for one in linker.graph.points_to(node):
-                    if isinstance(one, Container) and one.owner == owner:
-                        found.setdefault(one, []).append((owner, name))
-        return {one: tuple(sorted(owners, key=repr)) for one, owners in found.items()}
 
 
 def first_layers(linker: Linker) -> frozenset[str]:
