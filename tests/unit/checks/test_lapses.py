@@ -66,9 +66,11 @@ def test_every_format_shows_it(format_: str) -> None:
     assert "signal-before-copy" in text
 
 
-def test_the_text_points_to_the_check_and_speaks_of_no_read() -> None:
-    text = FORMATS["text"](reported("override-drops-gate/bad_loader_drops_pool"), Page())
-    assert "bufgate explain override-drops-gate" in text
+def test_the_text_points_to_the_story_and_speaks_of_no_read() -> None:
+    report = reported("override-drops-gate/bad_loader_drops_pool")
+    text = FORMATS["text"](report, Page())
+    assert "error[override-drops-gate]" in text
+    assert f"bufgate explain {report.findings[0].fingerprint[:16]}" in text
     assert "reads `" not in text
     assert "a wait for the load" not in text
 
