@@ -35,7 +35,7 @@ UNKNOWN: Mapping[str, tuple[str, str]] = {
     ),
     "escape-untracked": (
         "the buffer is put into an object that could not be followed to its use",
-        "a gate before the buffer is put there",
+        "a wait where it is read, or a call of the accessor each time",
     ),
     "unreached": (
         "no entry point reaches this code, so nothing says what is held here",
@@ -57,7 +57,7 @@ UNKNOWN: Mapping[str, tuple[str, str]] = {
 
 EXEMPT: Mapping[str, str] = {
     "metadata": "only its shape, type or device is used, no element is read",
-    "address": "only its address is taken, no element is read here",
+    "address": "only its address or a reference to it is taken, no element is read here",
     "store": "it is written here, not read",
     "not-loaded": "no loader writes this buffer, so there is no load to wait for",
     "no-load": "no load can be in flight when this code runs",
