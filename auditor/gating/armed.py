@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from auditor.callgraph import CallGraph, FrameKey
 from auditor.conditions import Conditions
-from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Op, Param, Phi, Return, SetAttr, Value
+from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Op, Param, Phi, Return, Value
 from auditor.gating.completing import Completing
 from auditor.gating.held import arguments_of, calling
+from auditor.gating.storage import own_stores
 from auditor.gating.uses import attribute_set
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
 from auditor.spec import Arming, EngineSpec
@@ -376,11 +377,10 @@ def _kept_by_constructors(
     found: dict[tuple[FrameKey, str], tuple[str, int, str]] = {}
     for key, frame in graph.frames.items():
         code = frame.code
-        for block in code.facts.blocks if code.facts.name == "__init__" and code.owner else ():
-            for one in block.instructions:
-                value = code.defined.get(one.value) if isinstance(one, SetAttr) and one.base == 0 else None
-                if isinstance(one, SetAttr) and one.name in counters and isinstance(value, Param):
-                    found[key, value.name] = (code.path, one.at.line, code.name)
+        for one in own_stores(code):
+            value = code.defined.get(one.value)
+            if one.name in counters and isinstance(value, Param):
+                found[key, value.name] = (code.path, one.at.line, code.name)
     return found
 
 

@@ -93,8 +93,9 @@ class Covering:
             for gate in event.gates:
                 if not self._covers(gate, layer, bound)[0] or gate in state:
                     continue
-                again = reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
-                before = (event.block == block and event.index < index) or again
+                before = (event.block == block and event.index < index) or (
+                    reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
+                )
                 if not before and (block == event.block or reaches(flow.successors, block, event.block)):
                     yield Near("after", gate, "only after the read")
                 elif not before:

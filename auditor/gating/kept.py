@@ -42,8 +42,7 @@ class Kept:
         kept = self._in(frame, use.value)
         if use.kind == "escape":
             return bool(kept)
-        block = frame.code.facts.blocks[use.block].instructions
-        one = block[use.index] if use.index < len(block) else None
+        one = use.instruction(frame.code)
         return bool(kept) and isinstance(one, Call) and kept <= self._in_fields(frame, one.dst)
 
     def _in(self, frame: Frame, value: Value) -> frozenset[Owned]:

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.conditions import FALSE, TRUE, Conditions, Formula, either
 from auditor.dataflow import bottom_up, is_recursive
-from auditor.facts import Attr, Call, Enter, Instruction, Item, Param, SetAttr, Value
+from auditor.facts import Attr, Call, Enter, Instruction, Item, Param, Value
 from auditor.gating.armed import Armed
 from auditor.gating.covering import MEMO, ORDER, Covering
 from auditor.gating.feasible import Feasible
@@ -33,7 +33,7 @@ from auditor.gating.joins import Joins
 from auditor.gating.kept import Kept
 from auditor.gating.memos import is_memoised
 from auditor.gating.picking import Picking
-from auditor.gating.storage import Storage, first_layers
+from auditor.gating.storage import Storage, first_layers, own_stores
 from auditor.gating.streams import UNCLEAR
 from auditor.gating.symbols import EVERY, OWN, SOME, Layer, Path, path_of
 from auditor.gating.tracing import Tracer, Use
@@ -336,11 +336,8 @@ class Needs:
 
     def _outlives_the_pass(self, frame: Frame, use: Use) -> bool:
         """Whether a constructor keeps a buffer in its object, for passes whose loads have not begun yet."""
-        code = frame.code
-        block = code.facts.blocks[use.block].instructions
-        one = block[use.index] if use.index < len(block) else None
-        own = isinstance(one, SetAttr) and isinstance(code.defined.get(one.base), Param) and one.base == 0
-        return own and code.facts.name == "__init__" and not self._host_side(code.owner)
+        one = use.instruction(frame.code)
+        return any(each is one for each in own_stores(frame.code)) and not self._host_side(frame.code.owner)
 
     def _returned(self, key: FrameKey, frame: Frame, one: Calling, site: CallSite) -> Iterator[tuple[Value, Handle]]:
         if site.callee not in self.relevant:
@@ -510,8 +507,7 @@ class Needs:
 
     def _is_passed_on(self, key: FrameKey, frame: Frame, use: Use) -> bool:
         """Whether a use hands storage that was passed in to another method that it is passed to."""
-        block = frame.code.facts.blocks[use.block].instructions
-        call = block[use.index] if use.index < len(block) else None
+        call = use.instruction(frame.code)
         if not isinstance(call, Call):
             return False
         sites = [site for site in self._graph.calls[key] if site.value == call.dst]

@@ -40,7 +40,7 @@ class Storage:
 def first_layers(linker: Linker) -> frozenset[str]:
     """The names of attributes that hold an object's first layer: ``start_layer``, and what is set from one."""
     found = set(FIRST_LAYER)
-    stores = [(code, one) for code in linker.codes.values() for one in _own_stores(code)]
+    stores = [(code, one) for code in linker.codes.values() for one in own_stores(code)]
     while True:
         new = {one.name for code, one in stores if one.name not in found and _is_named(code, one.value, found)}
         if not new:
@@ -48,7 +48,8 @@ def first_layers(linker: Linker) -> frozenset[str]:
         found |= new
 
 
-def _own_stores(code: Code) -> Iterator[SetAttr]:
+def own_stores(code: Code) -> Iterator[SetAttr]:
+    """The stores of a constructor into its object."""
     if code.owner and code.facts.name == "__init__":
         for block in code.facts.blocks:
             yield from (one for one in block.instructions if isinstance(one, SetAttr) and one.base == 0)

@@ -167,9 +167,8 @@ def layer_of(defined: Mapping[Value, object], value: Value, depth: int = 0) -> L
         return Layer(made.terms, made.constant, last=last)
     if isinstance(one, Phi):
         return _phi(defined, one, depth)
-    whole = _made_whole(defined, one)
-    if whole != NOTHING:
-        return layer_of(defined, whole, depth + 1)
+    if isinstance(one, Call) and len(one.arguments) == 1 and _is_int(defined.get(one.func)):
+        return layer_of(defined, one.arguments[0].value, depth + 1)
     if isinstance(one, _COMPUTED) or (isinstance(one, Attr) and isinstance(_root(defined, one), _COMPUTED)):
         sources = tuple(sorted(_sources(defined, value, depth + 1)))
         return Layer(((Derived(str(path_of(defined, value)), sources), 1),))
@@ -182,12 +181,9 @@ _DEEPEST = 12
 _COMPUTED = (Call, Item, Op, Unpack, Build, Await)
 
 
-def _made_whole(defined: Mapping[Value, object], one: object) -> Value:
-    """What ``int(…)`` makes a whole number of, which a layer is anyway; NOTHING for all else."""
-    func = defined.get(one.func) if isinstance(one, Call) and len(one.arguments) == 1 else None
-    return (
-        one.arguments[0].value if isinstance(one, Call) and isinstance(func, Name) and func.name == "int" else NOTHING
-    )
+def _is_int(func: object) -> bool:
+    """Whether a function makes a whole number, which a layer is anyway."""
+    return isinstance(func, Name) and func.name == "int"
 
 
 def _root(defined: Mapping[Value, object], one: Attr) -> object:

@@ -22,6 +22,7 @@ from auditor.facts import (
     Const,
     Declare,
     FunctionFacts,
+    Instruction,
     Item,
     Iterate,
     Name,
@@ -70,6 +71,11 @@ class Use:
     column: int
     what: str
     value: Value
+
+    def instruction(self, code: Code) -> Instruction | None:
+        """The instruction that uses it; None where what ends the block does."""
+        block = code.facts.blocks[self.block].instructions
+        return block[self.index] if self.index < len(block) else None
 
 
 class Tracer:
@@ -148,8 +154,7 @@ class Tracer:
         """``low`` where the storage goes to a call nobody can look into and whose result is thrown away: it may only
         write."""
         code = self._graph.code(key)
-        block = code.facts.blocks[use.block]
-        one = block.instructions[use.index] if use.index < len(block.instructions) else None
+        one = use.instruction(code)
         if not isinstance(one, Call) or _is_kernel(code):
             return "high"
         sites = [site for site in self._graph.calls[key] if site.value == one.dst]

@@ -160,7 +160,7 @@ def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
 
 
 def _circumstances(finding: ReportedFinding) -> Iterable[Note]:
-    if when := [execution(one) for one in finding.executions if execution(one)]:
+    if when := list(filter(None, map(execution, finding.executions))):
         yield "when", ["; ".join(when)]
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
