@@ -64,6 +64,6 @@ def outsiders(
             continue
         if any(hierarchy.is_kind_of(name, matcher(group)) for group in (spec.pools, spec.host_side)):
             continue
-        stored = {one for base in hierarchy.mro(name) if base in hierarchy.classes for one in hierarchy.stored(base)}
+        stored = hierarchy.stored_in_all(name)
         if stored & counters and not any(map(is_buffer, stored)):
             yield name, Place(info.path, info.facts.at.line, info.facts.at.column, name)

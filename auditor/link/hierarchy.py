@@ -219,6 +219,10 @@ class Hierarchy:
         info = self.classes.get(name)
         return frozenset(self._assigned(info, self.functions)) if info is not None else frozenset()
 
+    def stored_in_all(self, name: str) -> frozenset[str]:
+        """Attributes that the methods of the class or of one of its bases store on ``self``."""
+        return frozenset().union(*map(self.stored, self.mro(name)))
+
     def _assigned(self, info: ClassInfo, functions: Mapping[str, FunctionFacts]) -> Iterable[str]:
         for method in info.facts.methods:
             yield from self._sets(info, method, functions)

@@ -90,7 +90,7 @@ def _mentioned(effects: Effects, code: Code) -> frozenset[str]:
 def _handed_out(effects: Effects, spec: EngineSpec, cls: str) -> list[str]:
     """The guarded buffers of a class that its accessors read."""
     order = effects.linker.hierarchy.mro(cls)
-    stored = frozenset(name for base in order for name in effects.linker.hierarchy.stored(base))
+    stored = effects.linker.hierarchy.stored_in_all(cls)
     is_accessor, guarded = matcher(spec.accessors), matcher(spec.buffers)
     return sorted(
         {

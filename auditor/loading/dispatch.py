@@ -52,8 +52,7 @@ class Dispatch:
         for _, _, host, pool in hosts:
             mentioned[pool] = mentioned.get(pool, frozenset()) | self._mentions(host)
         for code, one, host, pool in hosts:
-            order = self._linker.hierarchy.mro(pool.cls)
-            stored = {name for base in order for name in self._linker.hierarchy.stored(base)}
+            stored = self._linker.hierarchy.stored_in_all(pool.cls)
             guarded = {name for name in stored if self._guarded(name) is not None and self._is_read(pool.cls, name)}
             if guarded & self._mentions(host):
                 for name in sorted((guarded & self._known(host)) - mentioned[pool]):
@@ -86,12 +85,12 @@ class Dispatch:
     def _of_base(self, code: Code, one: Call, host: str, base: str, refused: set[str]) -> Iterator[Lapse]:
         """What the subclasses of a base class have that the host pool of the base class does not carry."""
         hierarchy = self._linker.hierarchy
-        shared = {name for mixed in hierarchy.mro(base) for name in hierarchy.stored(mixed)} | self._mentions(host)
+        shared = hierarchy.stored_in_all(base) | self._mentions(host)
         found: dict[str, list[str]] = {}
         for cls in self._made:
             order = hierarchy.mro(cls)
             if cls != base and base in order and not refused.intersection(order):
-                for name in sorted({name for mixed in order for name in hierarchy.stored(mixed)} - shared):
+                for name in sorted(hierarchy.stored_in_all(cls) - shared):
                     if self._guarded(name) is not None and self._is_read(cls, name):
                         found.setdefault(name, []).append(cls)
         for name, classes in found.items():
