@@ -120,7 +120,7 @@ class Effects:
         target = one.base if isinstance(one, SetItem) else receiver(code.defined, one)
         about = self._about(code, target)
         orders = isinstance(one, Call) and not callees and kinds & {FENCE, JOIN}
-        ordered = edge(code, self.kinds, streams, where, one) if orders and isinstance(one, Call) else (None, None)
+        ordered = edge(code, streams, where, one) if orders and isinstance(one, Call) else (None, None)
         return Operation(
             kinds, spot(code, one.at), text, *where, value, callees, streams.at(*where), named, about, *ordered
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from auditor.facts import NOTHING, Call, Enter, Exit, Param, Phi, Value, expression, places
 from auditor.link import Code, Linker, successors
@@ -14,7 +15,7 @@ class Streams:
 
     def __init__(self, code: Code, kinds: Kinds, linker: Linker) -> None:
         self._code = code
-        self._kinds = kinds
+        self.kinds = kinds
         self._linker = linker
         self._at: dict[int, tuple[tuple[Value, str], ...]] = {0: ()}
         todo = [0]
@@ -39,7 +40,25 @@ class Streams:
         one = self._code.defined.get(value)
         if isinstance(one, Call) and called(self._code.defined, one) == "current_stream":
             return self.at(*self._places[value])
-        return None if isinstance(one, Phi) else expression(self._code.facts, value, self._code.defined)
+        if isinstance(one, Phi) and value not in self._made_current:
+            return None
+        return expression(self._code.facts, value, self._code.defined)
+
+    def of(self, code: Code) -> Streams:
+        """The same of another function."""
+        return Streams(code, self.kinds, self._linker)
+
+    def methods(self, cls: str) -> Iterator[Code]:
+        """The methods of a class."""
+        info = self._linker.hierarchy.classes.get(cls)
+        names = (f"{cls}.{method}" for method in info.facts.methods) if info is not None else ()
+        return (self._linker.codes[name] for name in names if name in self._linker.codes)
+
+    @functools.cached_property
+    def _made_current(self) -> frozenset[Value | None]:
+        """The streams that a ``with`` of this function makes the current one."""
+        entered = (one for one in self._code.defined.values() if isinstance(one, Enter))
+        return frozenset(context(self._code.defined, one.manager) for one in entered)
 
     def _through(self, block: int, end: int) -> tuple[tuple[Value, str], ...]:
         state = self._at.get(block, ())
@@ -62,7 +81,7 @@ class Streams:
         one = self._code.defined.get(manager)
         if isinstance(one, Call):
             return self._inside(one)
-        known = (self._kinds.contexts.get(read.name) for read in attributes(self._code.defined, manager))
+        known = (self.kinds.contexts.get(read.name) for read in attributes(self._code.defined, manager))
         return next((name for name in known if name is not None), None)
 
     def _inside(self, call: Call) -> str | None:
