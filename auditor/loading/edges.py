@@ -22,12 +22,14 @@ def edge(code: Code, streams: Streams, where: tuple[int, int], one: Call) -> tup
     """Who waits by a call, and for which stream; None for what cannot be told."""
     on = receiver(code.defined, one)
     first = one.arguments[0].value if one.arguments else NOTHING
-    match called(code.defined, one):
-        case "wait_stream":
+    match called(code.defined, one), len(one.arguments):
+        case "wait_stream", 1:
             return streams.name(on), streams.name(first)
-        case "wait_event":
+        case "wait_event", 1:
             return streams.name(on), _recorded_on(code, streams, first)
-        case "wait":
+        case "wait_stream" | "wait_event", _:  # of who does it for any stream
+            return None, None
+        case "wait", _:
             waiter = streams.at(*where) if first == NOTHING else streams.name(first)
             return waiter, _recorded_on(code, streams, on)
     return HOST, streams.name(on) if streams.kinds.is_stream(code, on) else _recorded_on(code, streams, on)
