@@ -13,7 +13,7 @@ from auditor.link import Code, access_path
 from auditor.loading.effects import Effects, spot
 from auditor.loading.naming import called, receiver, sources
 from auditor.loading.streams import Streams
-from auditor.loading.values import COPY, FENCE, RECORD, Lapse, Loader, Step
+from auditor.loading.values import COPY, FENCE, JOIN, RECORD, Lapse, Loader, Operation, Step
 from auditor.spec import EngineSpec, matcher
 
 
@@ -30,7 +30,7 @@ def launches(effects: Effects, spec: EngineSpec) -> Iterator[tuple[str, Step]]:
 
 def behind(effects: Effects, code: Code, loader: Loader, launched: Sequence[tuple[str, Step]]) -> Iterator[Lapse]:
     """The loads of layers that are ordered behind the stream of their caller alone."""
-    if not launched or not loader.counts or _waits_for_a_stream(effects, code):
+    if not launched or not loader.counts or any(_fences(effects, code)):
         return
     for fence in loader.of(FENCE):
         call = code.defined.get(fence.value)
@@ -38,7 +38,7 @@ def behind(effects: Effects, code: Code, loader: Loader, launched: Sequence[tupl
             continue
         event = _event(code, call)
         for where, value in _givers(effects, code, event) if event is not None else ():
-            if where is not code and _waits_for_a_stream(effects, where):
+            if where is not code and any(_fences(effects, where)):
                 continue
             recorded = _recorded(effects, where, value)
             if recorded is not None:
@@ -60,6 +60,52 @@ def behind(effects: Effects, code: Code, loader: Loader, launched: Sequence[tupl
                 return
 
 
+def unlike(effects: Effects, launched: Sequence[tuple[str, Step]]) -> Iterator[Lapse]:
+    """The transfers that a method leaves to an object of its own without a fence, where a sibling that leaves others to
+    it first makes a stream of that object wait for another than the current one."""
+    by_class: dict[str, list[Code]] = {}
+    for name, code in effects.linker.codes.items() if launched else ():
+        if code.owner and COPY in effects.of(name):
+            by_class.setdefault(code.owner, []).append(code)
+    for codes in by_class.values():
+        fenced = {about: (code, fence) for code in codes for about, fence in _fenced(effects, code)}
+        for code in codes if fenced else ():
+            if all(one.callees or not one.kinds & {FENCE, JOIN} for one in effects.operations(code)):
+                for copy in _left_to(effects, code):
+                    if copy.about in fenced:
+                        yield _without(copy, *fenced[copy.about], launched[0][1])
+
+
+def _fenced(effects: Effects, code: Code) -> Iterator[tuple[str, Operation]]:
+    """The attributes that hold who copies for a method, where it makes a stream of theirs wait."""
+    for fence in _fences(effects, code):
+        for copy in _left_to(effects, code):
+            if (fence.waiter or "").startswith(f"{code.facts.params[0].name}.{copy.about}."):
+                yield copy.about, fence
+
+
+def _left_to(effects: Effects, code: Code) -> Iterator[Operation]:
+    """The copies that a method leaves to an object that it keeps."""
+    return (one for one in effects.operations(code) if COPY in one.kinds and one.callees and one.about)
+
+
+def _without(copy: Operation, sibling: Code, fence: Operation, launch: Step) -> Lapse:
+    return Lapse(
+        where=copy.spot,
+        subject=copy.about,
+        steps=(
+            launch,
+            Step(fence.spot, f"{fence.text}: {sibling.facts.name} puts its copies behind that stream"),
+            Step(copy.spot, f"{copy.text} copies behind nothing but the stream of the caller"),
+        ),
+        message=(
+            f"leaves a transfer to {copy.about} without the fence that {sibling.facts.name} (line {fence.spot.line}) "
+            f"has for its own, on {fence.awaited}: a forward pass may still write those rows"
+        ),
+        missing=f"the stream of the copies waiting for {fence.awaited}",
+    )
+
+
 def _event(code: Code, call: Call) -> Value | None:
     """The event of ``e.wait(s)`` or ``s.wait_event(e)``."""
     if called(code.defined, call) == "wait":
@@ -69,15 +115,14 @@ def _event(code: Code, call: Call) -> Value | None:
     return None
 
 
-def _waits_for_a_stream(effects: Effects, code: Code) -> bool:
-    """Whether some stream is made to wait for another one than the current one."""
+def _fences(effects: Effects, code: Code) -> Iterator[Operation]:
+    """Where some stream is made to wait for another one than the current one."""
     for one in effects.operations(code):
         call = code.defined.get(one.value)
         if isinstance(call, Call) and called(code.defined, call) == "wait_stream" and call.arguments:
             given = code.defined.get(call.arguments[0].value)
             if not (isinstance(given, Call) and called(code.defined, given) == "current_stream"):
-                return True
-    return False
+                yield one
 
 
 def _givers(effects: Effects, code: Code, event: Value) -> Iterator[tuple[Code, Value]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from auditor.link import Linker
 from auditor.loading.apart import is_apart
-from auditor.loading.behind import behind, launches
+from auditor.loading.behind import behind, launches, unlike
 from auditor.loading.beside import beside
 from auditor.loading.counters import counters_of
 from auditor.loading.dispatch import Dispatch
@@ -42,6 +42,7 @@ def loading_of(linker: Linker, spec: EngineSpec, product: Callable[[str], bool])
         unfenced=(
             *(lapse for code, one in pairs for lapse in unfenced(effects, code, one)),
             *(lapse for code, one in pairs for lapse in behind(effects, code, one, launched)),
+            *unlike(effects, launched),
         ),
         dropped=tuple(lapse for code, one in pairs for lapse in dropped(effects, code, one)),
         reused=tuple(lapse for code, one in pairs for lapse in reused(effects, code, one)),
