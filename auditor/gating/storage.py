@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
 from auditor.gating.symbols import FIRST_LAYER
-from auditor.link import Code, Linker
+from auditor.link import Code, Container, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
 
@@ -19,7 +19,9 @@ class Storage:
     def __init__(self, linker: Linker, spec: EngineSpec) -> None:
         side = _transfer_side(linker, spec)
         self._named = matcher(spec.buffers)
-        self._derived = _handed_out(linker, spec) & _carried(side)
+        handed_out = _handed_out(linker, spec)
+        given = _given(linker, spec) & handed_out
+        self._derived = handed_out & _carried(side) | {name for name in given if not _holds_objects(linker, name)}
         self._carried_parts = _carried_parts(spec, side)
         self._methods = frozenset(code.facts.name for code in linker.codes.values() if code.owner)
         self._known: dict[str, bool] = {}
@@ -126,6 +128,59 @@ def _carried_parts(spec: EngineSpec, side: list[Code]) -> Mapping[str, set[str]]
             base = code.defined.get(one.base) if isinstance(one, Attr) else None
             if isinstance(one, Attr) and isinstance(base, Attr) and one.name not in spec.uses.metadata:
                 found.setdefault(base.name, set()).add(one.name)
+    return found
+
+
+def _given(linker: Linker, spec: EngineSpec) -> frozenset[str]:
+    """The attributes that are read in the modules where the objects that copy are made, and those that a method, no
+    accessor, hands out there: tables of buffers."""
+    is_host, is_copy, is_accessor = matcher(spec.host_side), matcher(spec.transfers), matcher(spec.accessors)
+    hosts = (cls for cls in linker.hierarchy.classes if linker.hierarchy.is_kind_of(cls, is_host))
+    made = {
+        linker.method(cls, "__init__")
+        for cls in hosts
+        if any(is_copy(name) is not None for name in linker.hierarchy.applicable(cls))
+    }
+    makers = {caller for (caller, _), callees in linker.calls.items() if any(name in made for name, _ in callees)}
+    modules = {linker.codes[name].module for name in makers}
+    read = _carried([code for code in linker.codes.values() if code.module in modules])
+    views = [
+        code
+        for code in linker.codes.values()
+        if code.owner and code.facts.name in read and is_accessor(code.facts.name) is None
+    ]
+    return read.union(*(_read_for(code) for code in views))
+
+
+def _holds_objects(linker: Linker, name: str) -> bool:
+    """Whether an attribute holds objects of the program, or collections of some, rather than tensors."""
+    held = {one for (_, field), node in linker.fields.items() if field == name for one in linker.graph.points_to(node)}
+    inside = (node for (owner, _), node in linker.fields.items() if isinstance(owner, Container) and owner in held)
+    return any(isinstance(one, Instance) for one in held.union(*map(linker.graph.points_to, inside)))
+
+
+def _read_for(code: Code) -> set[str]:
+    """The attributes that what a function returns is made from."""
+    found: set[str] = set()
+    todo: list[Value] = [block.end.value for block in code.facts.blocks if isinstance(block.end, Return)]
+    seen: set[Value] = set()
+    while todo:
+        value = todo.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        match code.defined.get(value):
+            case Attr(base=base, name=name):
+                found.add(name)
+                todo.append(base)
+            case Call(func=func, arguments=arguments):
+                todo += [func, *(argument.value for argument in arguments)]
+            case Item(base=source) | Declare(source=source):
+                todo.append(source)
+            case Phi(choices=choices):
+                todo += [choice for _, choice in choices]
+            case Build(elements=elements):
+                todo += elements
     return found
 
 
