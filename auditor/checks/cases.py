@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from auditor.checks.finding import Case, Check, Finding, overridden_wait
-from auditor.gating import Hop, Judgement, Need, Remedy, SiteVerdict, by_length, readable
+from auditor.gating import Hop, Judgement, Layer, Need, Remedy, SiteVerdict, by_length, readable
 from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
@@ -160,10 +160,15 @@ def _remedy(case: Case, check: Check) -> Remedy | str:
     return check.unmended or case.judgement.remedies.of(case.step, case.need, inside=case.inside)
 
 
+def _layer(layer: Layer) -> str:
+    text = readable(layer)
+    return "its layer" if text == "some layer" or "(computed)" in text else text
+
+
 def _hints(case: Case) -> Iterator[str]:
     if case.latent:
         yield f"latent: {case.judgement.armed.state(case.buffer.owner).why}"
-    yield f"no order between the load of {readable(case.need.layer)} on the copy stream and this read"
+    yield f"nothing orders this read behind the load of {_layer(case.need.layer)} on the copy stream"
     cls = case.culprit.rpartition(".")[0]
     siblings = [name for name in case.judgement.waits if name.rpartition(".")[0] in case.judgement.hierarchy.mro(cls)]
     siblings.sort(

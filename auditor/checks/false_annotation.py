@@ -14,7 +14,7 @@ def remarks(judgement: Judgement) -> Iterator[Remark]:
     for one in judgement.contradictions:
         classes = " or ".join(cls.rpartition(".")[2] for cls in one.classes)
         declared = one.declared.rpartition(".")[2]
-        message = f"`{one.name}` is annotated {declared}, and what comes there is a {classes}, which is none"
+        message = f"`{one.name}` is annotated {declared}, and what comes there is a {classes}, which is no {declared}"
         steps = (Hop((one.given.function, None), one.given, f"hands over a {classes}"),)
         yield Remark(one.place, message, one.name, steps)
 

@@ -38,7 +38,7 @@ class Proposer:
             gate = replaced(statement, values)
             return _fix(remedy, function, _inserted(function, gate, where), text_of(gate), waiting)
         if not remedy.layer:
-            return "no expression of this function names the layer that is read"
+            return "which expression of this function is the layer that is read cannot be told"
         return "the other methods wait in the middle of larger statements, or in terms that this function does not have"
 
     def _idioms(self, remedy: Remedy) -> Iterator[tuple[Waiting, cst.BaseStatement]]:

@@ -134,7 +134,7 @@ class Remedies:
                         written = _written(code, path_of(code.defined, value)) if armed else None
                         if written is not None:
                             return written, frozenset(each.cls for each in armed)
-        return "no object that has a counter has a name in this function"
+        return "which name an object with a counter has in this function cannot be told"
 
     def _is_armed(self, one: Instance) -> bool:
         return self._linker.context_of(one) and self._armed.state(one).kind == "armed"

@@ -71,7 +71,7 @@ def _finding(
             *_path(finding, page, gutter),
             *_missing(finding, sites),
             *_fix(finding, page, gutter),
-            *_circumstances(finding),
+            *_circumstances(finding, sites),
             *([] if explained else [more]),
             *_advice(finding, page),
         ]
@@ -159,13 +159,20 @@ def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
         yield "fix", ["", f"{gutter}   {where}", *(f"{gutter}   {line}" for line in added)]
 
 
-def _circumstances(finding: ReportedFinding) -> Iterable[Note]:
-    if when := list(filter(None, map(execution, finding.executions))):
+def _circumstances(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:
+    if when := [*filter(None, map(execution, finding.executions)), *map(clean, _conditions(finding, sites))]:
         yield "when", ["; ".join(when)]
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
     if finding.confirmation:
         yield "confirmed", [clean(finding.confirmation)]
+
+
+def _conditions(finding: ReportedFinding, sites: Mapping[str, Site]) -> list[str]:
+    """What has to hold for each of the objects that are read ungated at the place of a finding."""
+    here = [sites[id_] for id_ in finding.sites if id_ in sites and _is_place(sites[id_], finding)]
+    open_ = [binding.when for site in here for binding in site.bindings if binding.check == finding.check]
+    return [one for one in open_[0] if all(one in when for when in open_)] if open_ else []
 
 
 def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:

@@ -373,7 +373,9 @@ def test_a_finding_carries_its_path_and_advice() -> None:
     assert one.witness
     assert one.touches
     assert one.sites
-    assert any(hint.startswith("no order between the load of layer_id on the copy stream") for hint in one.hints)
+    assert any(
+        hint.startswith("nothing orders this read behind the load of layer_id on the copy stream") for hint in one.hints
+    )
     assert any("nearest gate" in hint for hint in one.hints)
 
 

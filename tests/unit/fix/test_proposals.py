@@ -283,12 +283,18 @@ def test_a_wait_that_cannot_be_taken_out_is_refused(lines: list[str]) -> None:
 def test_a_function_that_does_not_know_the_layer_is_refused() -> None:
     every = "def get_key_buffer(self):\n    return sum(self.k_buffer)\n"
     code = SERVE.replace("get_key_buffer(layer_id)", "get_key_buffer()")
-    assert refused(pool(WAIT, every, code=code)) == "no expression of this function names the layer that is read"
+    assert (
+        refused(pool(WAIT, every, code=code))
+        == "which expression of this function is the layer that is read cannot be told"
+    )
 
 
 def test_a_layer_by_a_name_that_is_assigned_twice_is_refused() -> None:
     code = "def serve(rows, q):\n    pool = KeyPool(4)\n    Controller(pool)\n    layer = 1\n    if rows:\n        layer = rows\n    return q @ pool.k_buffer[layer]\n"
-    assert refused(pool(WAIT, GATED, code=code)) == "no expression of this function names the layer that is read"
+    assert (
+        refused(pool(WAIT, GATED, code=code))
+        == "which expression of this function is the layer that is read cannot be told"
+    )
 
 
 def test_an_object_that_nothing_arms_is_refused() -> None:

@@ -205,3 +205,18 @@ def test_a_finding_that_differs_in_the_buffer_alone_says_so() -> None:
     assert told.count("= path:") == 1
     elsewhere = replace(other, witness=(replace(last, line=last.line + 1),))
     assert text(replace(sample.REPORT, findings=(first, elsewhere)), PAGE).count("= path:") == 2
+
+
+def test_what_every_object_that_is_read_needs_is_told() -> None:
+    """A condition of one object alone is no condition of the finding."""
+    site = next(one for one in sample.SITES if sample.UNGATED in one.bindings)
+    first = replace(sample.UNGATED, when=("fp4", "platform == cuda"))
+    second = replace(sample.UNGATED, when=("platform == cuda",), classes=("Other",))
+    for bindings, told in (
+        ((first,), "= when: fp4; platform == cuda\n"),
+        ((first, second), "= when: platform == cuda\n"),
+    ):
+        here = replace(site, bindings=(*bindings, sample.GATED))
+        finding = replace(sample.FINDINGS[0], path=site.path, line=site.line, sites=(site.id,), executions=())
+        report = replace(sample.REPORT, sites=(here,), findings=(finding,))
+        assert told in text(replace(report, findings=(replace(finding, check="bypassed-owner"),)))
