@@ -193,6 +193,8 @@ class Tracer:
                 return [] if one.name in _PUTS else [("alias", call.dst, handle) for call in self._calls(code, one)]
             case Attr():
                 return self._attribute(code, one, handle)
+            case Iterate() | Op() if _is_namespace(code, value):
+                return [("metadata", NOTHING, handle)]  # names
             case Item() if one.base == value and handle.inside:
                 return _taken_out(one.dst, _constant(code, one.index), handle)
             case Item():
@@ -395,6 +397,12 @@ class Tracer:
             known = frozenset(use.kind for use, _ in uses) or frozenset({"metadata"})
             self._parameter_kinds[memo] = known
         return known
+
+
+def _is_namespace(code: Code, value: Value) -> bool:
+    """Whether a value is the table of an object's attributes by name."""
+    one = code.defined.get(value)
+    return isinstance(one, Call) and called_name(code, one) in ("vars", "asdict")
 
 
 def _is_counted(code: Code, value: Value) -> bool:
