@@ -11,7 +11,7 @@ import pytest
 
 from cuda_probe.cli import _finish
 from cuda_probe.records import Record, Target
-from tests.probe.test_labels import CONFIRMED, ORDERED
+from tests.probe.observed import CONFIRMED, ORDERED
 
 ROOT = Path(__file__).parents[2]
 ENGINE = str(ROOT / "fixtures/engine")
