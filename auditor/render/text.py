@@ -165,7 +165,7 @@ def _circumstances(finding: ReportedFinding) -> Iterable[Note]:
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
     if finding.confirmation:
-        yield "confirmed", [clean(finding.confirmation)]
+        yield "probed", [clean(finding.confirmation)]
 
 
 def _advice(finding: ReportedFinding, page: Page) -> Iterable[Note]:

@@ -42,7 +42,7 @@ def record(*, ordered, name="Pool"):
 
 def drawn(one):
     """The picture as XML: it has to be well-formed."""
-    return ElementTree.fromstring(svg(one))
+    return ElementTree.fromstring(svg(one, "x"))
 
 
 def classes(picture):
