@@ -26,7 +26,10 @@ STYLE = """
 .timeline .record, .timeline .wait, .timeline .host { fill: var(--sync) }
 .timeline .edge { stroke: var(--ink); fill: none } .timeline .proof { stroke: var(--good); stroke-width: 2 }
 .timeline .missing { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 6 4; fill: none }
-.timeline .missing-text { fill: var(--bad) } .timeline .marked { stroke: var(--bad); stroke-width: 2 }
+.timeline marker path { fill: context-stroke }
+.timeline .role { font-weight: 600 } .timeline .over { paint-order: stroke; stroke-width: 5;
+  stroke: var(--card, var(--paper)) } .timeline .missing-text { fill: var(--bad) }
+.timeline .marked { stroke: var(--bad); stroke-width: 2 }
 .timeline .proved { stroke: var(--good); stroke-width: 2 }
 """
 """Of the pictures, wherever they stand."""
@@ -106,6 +109,7 @@ def svg(record: Plain, name: str, escape: Escape = escaped) -> str:
     width, height = LEFT + STEP * len(columns) + 20, TOP + LANE * len(lanes) + 16
     proof = [operation["number"] for operation in record["path"]]
     racing = {race[side]["number"] for race in record["races"] for side in ("first", "second")}
+    roles = _roles(record)
 
     def point(number: int) -> tuple[float, float]:
         operation = columns[place[number]][0]
@@ -116,16 +120,12 @@ def svg(record: Plain, name: str, escape: Escape = escaped) -> str:
         f'aria-labelledby="tip-{name}-title" xmlns="http://www.w3.org/2000/svg">'
         f'<title id="tip-{name}-title">{escape("; ".join([record["label"], *told(record)]))}</title>',
         f'<defs><marker id="tip-{name}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
-        'orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0 8 4 0 8z" fill="context-stroke"/></marker></defs>',
+        'orient="auto" markerUnits="userSpaceOnUse"><path d="M0 0 8 4 0 8z"/></marker></defs>',
     ]
     for agent, row in lanes.items():
         y = TOP + LANE * row + BOX / 2
         parts.append(f'<line class="lane" x1="{LEFT - 8}" x2="{width}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="4" y="{y + 4}">{escape(agent)}</text>')
-    for number in place:
-        operation, more = columns[place[number]]
-        kind = "marked" if number in racing else "proved" if number in proof else ""
-        parts.append(_box(operation, more, *point(number), kind, escape))
     for edge in record["timeline"]["edges"]:
         if edge["before"] in place and edge["after"] in place:
             proved = edge["before"] in proof and edge["after"] in proof
@@ -136,7 +136,11 @@ def svg(record: Plain, name: str, escape: Escape = escaped) -> str:
             parts.append(_arrow(point(first), point(second), "missing", name))
             (x, y), from_below = point(second), point(first)[1] > point(second)[1]
             beside = y + BOX + 14 if from_below else y - 6  # the head of the arrow
-            parts.append(f'<text class="missing-text" x="{x + 22}" y="{beside}">no order</text>')
+            parts.append(f'<text class="over missing-text" x="{x + 22}" y="{beside}">no order</text>')
+    for number in place:
+        operation, more = columns[place[number]]
+        kind = "marked" if number in racing else "proved" if number in proof else ""
+        parts.append(_box(operation, more, roles.get(number, ""), *point(number), kind, escape))
     return "".join([*parts, "</svg>"])
 
 
@@ -146,10 +150,7 @@ def _columns(record: Plain) -> list[tuple[Plain, int]]:
     drawn |= {race[side]["number"] for race in record["races"] for side in ("first", "second")}
     drawn |= {edge[end] for edge in record["timeline"]["edges"] for end in ("before", "after")}
     operations = record["timeline"]["operations"]
-    for race in record["races"]:  # the signal that nobody waited for
-        later = [one for one in operations if one["number"] > race["first"]["number"]]
-        signals = (one for one in later if one["agent"] == race["first"]["agent"] and one["kind"] == "record")
-        drawn |= {one["number"] for one in [next(signals, None)] if one}
+    drawn |= {signal["number"] for race in record["races"] for signal in _signal(record, race)}
     left_out: dict[str, int] = {}
     columns = []
     for operation in operations:
@@ -160,13 +161,37 @@ def _columns(record: Plain) -> list[tuple[Plain, int]]:
     return columns
 
 
-def _box(operation: Plain, more: int, x: float, y: float, kind: str, escape: Escape) -> str:
+def _roles(record: Plain) -> dict[int, str]:
+    """Say what operations are to the claim: the load, its signal, the gate, the read."""
+    roles = {one["number"]: _SYNCHRONISES[one["kind"]] for one in record["path"] if one["kind"] in _SYNCHRONISES}
+    if record["path"] and not record["experiment"]["scenario"].startswith("load-over"):
+        roles |= {record["path"][0]["number"]: "load", record["path"][-1]["number"]: "read"}
+    for race in record["races"]:
+        first, second = _ENDS[race["kind"]]
+        roles |= {race["first"]["number"]: first, race["second"]["number"]: second}
+        roles |= {one["number"]: "signal" for one in _signal(record, race)}
+    return roles
+
+
+_SYNCHRONISES = {"record": "signal", "wait": "gate"}
+_ENDS = {"RAW": ("load", "read"), "WAR": ("read", "load"), "WAW": ("write", "load")}
+
+
+def _signal(record: Plain, race: Plain) -> list[Plain]:
+    """Return the signal that nobody waited for: the first that follows the load on its stream."""
+    load = race["first"]
+    later = [one for one in record["timeline"]["operations"] if one["number"] > load["number"]]
+    return [one for one in later if one["agent"] == load["agent"] and one["kind"] == "record"][:1]
+
+
+def _box(operation: Plain, more: int, role: str, x: float, y: float, kind: str, escape: Escape) -> str:
     whole = operation["name"]
     name = whole if len(whole) <= LONGEST else whole[: LONGEST - 1] + "…"
     tooltip = " · ".join([_said(operation), *operation["site"]])
-    before = f'<text x="{x - 14}" y="{y - 4}">+{more}</text>' if more else ""
+    before = f'<text class="over" text-anchor="end" x="{x - 2}" y="{y - 5}">+{more}</text>' if more else ""
+    above = f'<text class="over role" x="{x + 5}" y="{y - 5}">{role}</text>' if role else ""
     return (
-        f"{before}<g><title>{escape(tooltip)}</title>"
+        f"{before}{above}<g><title>{escape(tooltip)}</title>"
         f'<rect class="{escape(operation["kind"])} {kind}" x="{x}" y="{y}" rx="4" '
         f'width="{STEP - 16}" height="{BOX}"/><text x="{x + 5}" y="{y + 13}">{escape(operation["kind"])}</text>'
         f'<text x="{x + 5}" y="{y + 25}">{escape(name)}</text></g>'

@@ -28,6 +28,7 @@ def record(*, ordered, name="Pool"):
     operations = [LOAD, SIGNAL, OTHER, *([GATE] if ordered else []), READ]
     race = {"kind": "RAW", "buffer": name, "first": LOAD, "second": READ, "missing_edge": f"{name} has no edge"}
     return {
+        "backend": {"kind": "sim"},
         "experiment": {"id": "x", "scenario": "base", "class": name, "method": "get"},
         "label": "ordered on sim" if ordered else "confirmed on sim",
         "verdict": "ordered" if ordered else "confirmed",
@@ -49,12 +50,34 @@ def classes(picture):
     return [element.get("class", "") for element in picture.iter() if element.get("class")]
 
 
+def roles(picture):
+    """What operations are to the claim, from left to right."""
+    return [element.text for element in picture.iter() if "role" in element.get("class", "").split()]
+
+
+def test_a_load_that_overtakes_is_the_later_end():
+    """Of a load over a read, and over a write."""
+    one = record(ordered=False)
+    for kind, expected in (("WAR", ["read", "signal", "load"]), ("WAW", ["write", "signal", "load"])):
+        one["races"][0]["kind"] = kind
+        assert roles(drawn(one)) == expected
+
+
+def test_the_picture_is_told_in_words():
+    """For people who do not see it: its title has the label, what was counted, and the race or the proof."""
+    for one, expected in ((record(ordered=False), "Pool has no edge"), (record(ordered=True), "then #7 kernel read")):
+        title = drawn(one).find("{*}title").text
+        assert title.startswith(one["label"])
+        assert expected in title
+
+
 def test_a_race_is_drawn_with_the_edge_that_is_missing():
     """A dashed arrow from the load to the read, and the signal that nobody waited for."""
     picture = drawn(record(ordered=False))
     assert classes(picture).count("missing") == 1
     assert {"copy marked", "kernel marked", "record "} <= set(classes(picture))
     assert "no order" in "".join(picture.itertext())
+    assert roles(picture) == ["load", "signal", "read"]
     assert "proof" not in " ".join(classes(picture))
 
 
@@ -66,6 +89,7 @@ def test_an_order_is_drawn_with_its_proof():
     text = "".join(picture.itertext())
     assert "another layer" not in text
     assert "engine/loader.py:7 load" in text
+    assert roles(picture) == ["load", "signal", "gate", "read"]
 
 
 def test_streams_are_lanes():
