@@ -3,12 +3,16 @@ unescaped."""
 
 import json
 import re
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from cuda_probe.cli import main
+from cuda_probe.evidence import Timeline
 from cuda_probe.timeline import page, svg
+from tests.probe import observed
 
 HOSTILE = "<script>alert('x')</script>&\"'"
 
@@ -112,12 +116,21 @@ def test_nothing_of_the_engine_gets_into_the_page_unescaped():
 def test_the_command_writes_the_page(tmp_path, capsys):
     """From evidence to HTML, with a section a record; what is no evidence is refused."""
     evidence, out = tmp_path / "evidence.json", tmp_path / "evidence.html"
-    evidence.write_text(json.dumps({"schema": "evidence-v1", "records": [record(ordered=True), record(ordered=False)]}))
+    drawn = Timeline((observed.LOAD, observed.READ))
+    records = [observed.record(replace(one, timeline=drawn)) for one in (observed.CONFIRMED, observed.ORDERED)]
+    evidence.write_text(json.dumps(observed.document(*records)))
     assert main(["picture", str(evidence), "-o", str(out)]) == 0
     assert out.read_text(encoding="utf-8").count("<svg") == 2
-    evidence.write_text('{"schema": "report-v1"}')
-    assert main(["picture", str(evidence)]) == 2
-    assert "is no evidence-v1" in capsys.readouterr().err
+    others: list[Any] = [
+        {"schema": "report-v1"},
+        [],
+        {"schema": "evidence-v1", "records": [{}]},
+        observed.document({**records[0], "trials": 3}),
+    ]
+    for other in others:
+        evidence.write_text(json.dumps(other))
+        assert main(["picture", str(evidence)]) == 2
+        assert "is no evidence-v1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("label", ["could not run: no GPU", "inconclusive: no trial was run"])
