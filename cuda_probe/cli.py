@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cuda_probe.plan import Plan, PlanError, experiment_from, load_plan
-from cuda_probe.records import Record
+from cuda_probe.records import Record, earned
 
 ORDERED, CONFIRMED, COULD_NOT = 0, 1, 2
 """Exit statuses: all is ordered; something is confirmed; of something nothing can be said, whatever else."""
@@ -152,8 +152,11 @@ def _evidence(file: Path) -> list[dict[str, Any]]:
         if plain["schema"] != "evidence-v1":
             raise ValueError(plain["schema"])
         records: list[dict[str, Any]] = plain["records"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise PlanError(f"{file} is no evidence-v1 ({error})") from error
+        for record in records:  # each has all that it needs
+            experiment_from(record["experiment"])
+            earned(record)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise PlanError(f"{file} is no evidence-v1 ({type(error).__name__}: {error})") from error
     return records
 
 

@@ -69,7 +69,14 @@ def load_plan(file: Path) -> Plan:
 
 
 def experiment_from(plain: Mapping[str, Any]) -> Experiment:
-    """Read an experiment as it stands in a plan."""
+    """Read an experiment as it stands in a plan.
+
+    Raises:
+        KeyError, TypeError: it is none.
+    """
+    texts = [plain[name] for name in ("id", "module", "class", "method", "scenario")]
+    if not all(isinstance(text, str) for text in (*texts, *plain["sites"], *plain["objects"])):
+        raise TypeError(f"no texts in {plain}"[:200])
     return Experiment(
         id=plain["id"],
         claim=plain["claim"],

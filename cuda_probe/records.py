@@ -1,5 +1,5 @@
 """Evidence as JSON (``evidence-v1``, schema in reports/schema): one record an experiment, with the label that it
-earns."""
+earns. Standard library only: the audit reads evidence with it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from cuda_probe.evidence import Fidelity, Observation
+from cuda_probe.evidence import (
+    Backend,
+    Controls,
+    Edge,
+    Fidelity,
+    Observation,
+    OperationSeen,
+    RaceSeen,
+    Tally,
+    Timeline,
+)
 from cuda_probe.labels import label, verdict
 
 
@@ -39,6 +49,39 @@ class Record:
             "verdict": verdict(self.observation),
             "label": label(self.observation),
         }
+
+
+def earned(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the verdict and the label that a record (of the form that the schema asks for) earns by what it holds."""
+    observation = _observation(record)
+    return verdict(observation), label(observation)
+
+
+def _observation(record: Mapping[str, Any]) -> Observation:
+    controls, timeline = record["controls"], record["timeline"]
+    return Observation(
+        backend=Backend(**record["backend"]),
+        trials=Tally(**record["trials"]),
+        controls=controls and Controls(**{name: Tally(**tally) for name, tally in controls.items()}),
+        races=tuple(
+            RaceSeen(**{**race, "first": _operation(race["first"]), "second": _operation(race["second"])})
+            for race in record["races"]
+        ),
+        path=tuple(map(_operation, record["path"])),
+        timeline=Timeline(
+            tuple(map(_operation, timeline["operations"])), tuple(Edge(**edge) for edge in timeline["edges"])
+        ),
+        layer=record["layer"],
+        buffers=tuple(record["buffers"]),
+        schedules=tuple(record["schedules"]),
+        notes=tuple(record["notes"]),
+        failure=record["failure"],
+        doubt=record["doubt"],
+    )
+
+
+def _operation(plain: Mapping[str, Any]) -> OperationSeen:
+    return OperationSeen(**{**plain, "site": tuple(plain["site"])})
 
 
 def _plain(value: Any) -> dict[str, Any]:

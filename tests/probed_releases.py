@@ -49,6 +49,7 @@ class Case:
 
 FEW = ("latest", "earliest", "random:0")
 CONFIRMED, ORDERED = "confirmed on sim", "ordered on sim"
+NO_WINDOW = "inconclusive: window not open: the read without any gate was not caught"
 INDEX = ("get_index_k_continuous", "get_index_k_scale_continuous", "get_index_k_scale_buffer")
 STORY = ("0.5.12", "0.5.14", "0.5.18", "0.5.22", "0.5.23")
 
@@ -70,6 +71,7 @@ CASES = (
     Case(MORIIO, "MoRIIOConnector", "wait_for_layer_load", ("0.27.1",), CONFIRMED),
     Case(MORIIO, "MoRIIOConnector", "wait_for_layer_load", ("0.28.0",), ORDERED),
     Case(MORIIO, "MoRIIOConnector", "wait_for_layer_load", ("0.28.0",), CONFIRMED, "captured"),
+    Case(MORIIO, "MoRIIOConnector", "wait_for_layer_load", ("0.33.0",), NO_WINDOW),
     Case(LMCACHE, "LMCacheEngine", "retrieve_layer", ("0.3.1", "0.5.6"), ORDERED),
     Case(LMCACHE, "LMCacheEngine", "retrieve_layer", ("0.3.1", "0.5.6"), CONFIRMED, "captured"),
     Case(LMCACHE, "LMCacheEngine", "retrieve_layer", ("0.3.1", "0.5.6"), ORDERED, "captured-waited"),

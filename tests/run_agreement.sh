@@ -11,5 +11,4 @@ rm -f "$out/report.json"
 rm -f "$out/evidence.json"
 "$BIN/bufgate" probe run "$out/plan.json" --tree "$tree" --execute -o "$out/evidence.json" 2>"$out/run.txt"
 [ -f "$out/evidence.json" ] || exit 2
-"$BIN/python" -m cuda_probe picture "$out/evidence.json" -o "$out/evidence.html" || exit 2
-"$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json"
+"$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json" --html "$out/probed.html" --tree "$tree"

@@ -7,6 +7,5 @@ mkdir -p "$out"
 rm -f "$out/evidence.json"
 "$BIN/bufgate" probe run "$out/plan.json" --tree fixtures/engine --execute -o "$out/evidence.json"
 [ -f "$out/evidence.json" ] || exit 2
-"$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json" || exit 2
-"$BIN/python" -m cuda_probe picture "$out/evidence.json" -o "$out/evidence.html" || exit 2
-echo "report with labels: $out/probed.json; evidence: $out/evidence.json; pictures: $out/evidence.html"
+"$BIN/bufgate" probe merge "$out/report.json" "$out/evidence.json" -o "$out/probed.json" --html "$out/probed.html" --tree fixtures/engine || exit 2
+echo "report with labels and timelines: $out/probed.html; as report-v1: $out/probed.json; evidence: $out/evidence.json"

@@ -320,19 +320,24 @@ def page_for(
     root: str | None = None,
 ) -> Page:
     """Return the page that a report of this tree is written on; ``root`` is what its paths are relative to."""
+    return replace(
+        plain_page(color=color, to_stdout=to_stdout),
+        lines=source_lines(tree),
+        min_confidence=min_confidence,
+        arguments=request.arguments,
+        prefix="" if request.release else _below_repository(Path(root) if root else request.top()),
+    )
+
+
+def source_lines(tree: Shown) -> Callable[[str], Sequence[str]]:
+    """Return what gives the lines of a file of the tree, and none of any other."""
     known = frozenset(tree.files)
 
     @functools.lru_cache(maxsize=16)
     def lines(path: str) -> Sequence[str]:
         return tree.lines(path) if path in known else ()
 
-    return replace(
-        plain_page(color=color, to_stdout=to_stdout),
-        lines=lines,
-        min_confidence=min_confidence,
-        arguments=request.arguments,
-        prefix="" if request.release else _below_repository(Path(root) if root else request.top()),
-    )
+    return lines
 
 
 def plain_page(*, color: bool | None, to_stdout: bool) -> Page:

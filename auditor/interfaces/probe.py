@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ def probe() -> None:
     bufgate check ENGINE -o json:report.json
     bufgate probe plan report.json -o plan.json
     bufgate probe run plan.json --tree ENGINE --execute -o evidence.json
-    bufgate probe merge report.json evidence.json -o probed.json
+    bufgate probe merge report.json evidence.json -o probed.json --html probed.html --tree ENGINE
 
     Only `run` executes code of the engine, and only with --execute.
     """
@@ -71,17 +72,37 @@ def run(ctx: click.Context, plan: Path, tree: Path, python: str, execute: bool, 
 @click.argument("report", type=_FILE)
 @click.argument("evidence", type=_FILE)
 @click.option("-o", "--output", type=_FILE, metavar="FILE", help="Replace a file instead of writing to stdout.")
-def merge(report: Path, evidence: Path, output: Path | None) -> None:
+@click.option("--html", type=_FILE, metavar="FILE", help="Write it as a page too, with a timeline of each record.")
+@click.option("--tree", type=click.Path(path_type=Path), metavar="DIR", help="What was audited: source for the page.")
+def merge(report: Path, evidence: Path, output: Path | None, html: Path | None, tree: Path | None) -> None:
     """Write REPORT again, each probed finding with its label, and tell where audit and probe disagree."""
     from auditor.triage import merge_evidence
 
     file = None if output is None else writable(output)
-    merged, agreement = merge_evidence(_read(report), _read(evidence))
-    deliver(_text(merged), file)
+    page = None if html is None else writable(html)
+    before, seen = _read(report), _read(evidence)
+    merged, agreement = merge_evidence(before, seen)
+    if page is not None:
+        deliver(_page(merged, seen["records"], tree), page)
+    if file is not None or page is None:
+        deliver(_text(merged), file)
     for line in agreement.lines():
         _say(line)
     for claim, label, id_ in agreement.disagreements:
         _say(f"disagree: the audit says {claim}, the probe: {label} ({id_})")
+
+
+def _page(merged: Any, evidence: Any, tree: Path | None) -> str:
+    from auditor.interfaces.options import plain_page, source_lines
+    from auditor.render import FORMATS
+    from auditor.triage import report_of
+
+    page = replace(plain_page(color=False, to_stdout=False), evidence=evidence)
+    if tree is not None:
+        from auditor.source import open_tree
+
+        page = replace(page, lines=source_lines(open_tree([tree])))
+    return FORMATS["html"](report_of(merged), page)
 
 
 def _read(file: Path) -> Any:

@@ -1,7 +1,7 @@
 """HTML: one file that needs no network and no script, for people who want to see the whole of an audit.
 
 The templates lie in ``reports/html``. Every text that they show passes through ``escape`` (Jinja's ``finalize``); what
-is markup already was made in this room. A content security policy names the one style sheet and the one script by their
+is markup already was made in this room. A content security policy names the style sheets and the one script by their
 digests, so that nothing else could run even if an escape were missing.
 """
 
@@ -36,6 +36,7 @@ FOLDED = 10
 
 def render(report: Report, page: Page) -> str:
     """Write the page."""
+    from auditor.render.probed import STYLE
     from auditor.render.view import view  # slow to import, as Jinja is
 
     shown = view(report, page)
@@ -50,6 +51,7 @@ def render(report: Report, page: Page) -> str:
         verdicts=VERDICTS,
         opened=OPEN,
         folded=FOLDED,
+        timelines=STYLE if page.evidence else "",
     )
 
 
@@ -86,6 +88,8 @@ def _environment() -> jinja2.Environment:
         "unknown": words.unknown,
         "asset": lambda name: Markup(read(name)),
         "digest": lambda name: Markup(_digest(read(name))),
+        "style": Markup,
+        "style_digest": lambda text: Markup(_digest(text)),
     }
     environment.filters.update(filters)
     return environment

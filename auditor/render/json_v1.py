@@ -167,6 +167,7 @@ def finding_row(finding: ReportedFinding) -> Mapping[str, object]:
         "related": _steps(finding.related),
         "fix": _fix(finding.fix),
         "unfixed": finding.unfixed,
+        "hints": finding.hints,
     }
 
 

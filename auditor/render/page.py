@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -32,7 +33,8 @@ class Page:
     """Where a report is written. ``lines`` gives the source lines of a path, or nothing when they cannot be had.
     Findings below ``min_confidence`` get one line instead of a frame. ``arguments``: what a command that asks on has to
     repeat, such as ``--release NAME==VERSION``. ``prefix``: where the audited root lies in its repository, ``""`` or
-    ``folder/``; formats that a host reads give paths from there."""
+    ``folder/``; formats that a host reads give paths from there. ``evidence``: the records (evidence-v1) behind the
+    labels of the report, for formats with pictures."""
 
     lines: Callable[[str], Sequence[str]] = _no_lines
     color: bool = False
@@ -40,6 +42,7 @@ class Page:
     min_confidence: str = "medium"
     arguments: str = ""
     prefix: str = ""
+    evidence: Sequence[Mapping[str, Any]] = ()
 
     def hosted(self, path: str) -> str:
         """Return a path from the top of the repository. Files of extra roots (``<with:NAME>/…``) are not in it."""

@@ -165,7 +165,7 @@ def _circumstances(finding: ReportedFinding, sites: Mapping[str, Site]) -> Itera
     if finding.confidence != "high":
         yield "confidence", [finding.confidence]
     if finding.confirmation:
-        yield "confirmed", [clean(finding.confirmation)]
+        yield "probed", [clean(finding.confirmation)]
 
 
 def _conditions(finding: ReportedFinding, sites: Mapping[str, Site]) -> list[str]:

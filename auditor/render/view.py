@@ -17,6 +17,7 @@ from auditor.render.documentation import parts, read_documentation
 from auditor.render.flows import Flow, Ways
 from auditor.render.page import Page
 from auditor.render.picture import Stop, picture, stops
+from auditor.render.probed import Probed, probed
 from auditor.triage import VERDICTS, Binding, Gate, Report, ReportedFinding, Site, Step
 
 AROUND = 2
@@ -45,7 +46,8 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class FindingView:
-    """A finding, with the picture of its path (SVG, or "") and the sites that go through it by their ids."""
+    """A finding, with the picture of its path (SVG, or ""), the sites that go through it by their ids, and what the
+    probe saw of it."""
 
     id: str
     finding: ReportedFinding
@@ -53,6 +55,7 @@ class FindingView:
     picture: str
     excerpts: tuple[Excerpt, ...]
     sites: tuple[tuple[str, Site], ...]
+    evidence: tuple[Probed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,8 @@ class GateView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The whole page. ``checks`` are those that found something, each with the parts of its documentation."""
+    """The whole page. ``checks`` are those that found something, each with the parts of its documentation; ``evidence``
+    is that of claims which are no findings."""
 
     report: Report
     findings: tuple[FindingView, ...]
@@ -162,12 +166,14 @@ class View:
     unknown: tuple[Unknown, ...]
     gates: tuple[GateView, ...]
     flows: tuple[Flow, ...]
+    evidence: tuple[Probed, ...]
 
 
 def view(report: Report, page: Page) -> View:
     """Work out the whole page."""
     numbered = {site.id: f"s{number}" for number, site in enumerate(report.sites, 1)}
-    findings = _findings(report, page, numbered)
+    evidence = probed(page.evidence, {site.id: (numbered[site.id], site) for site in report.sites})
+    findings = _findings(report, page, numbered, evidence)
     gates, ways = _Gates(), Ways()
     sites = [_site(site, numbered[site.id], findings, gates, ways) for site in report.sites]
     return View(
@@ -181,6 +187,7 @@ def view(report: Report, page: Page) -> View:
         unknown=tuple(_unknown(sites)),
         gates=gates.all(),
         flows=ways.flows(),
+        evidence=tuple(one for one in evidence if one.finding is None),
     )
 
 
@@ -194,7 +201,9 @@ def _checks(findings: Iterable[ReportedFinding]) -> Iterable[tuple[str, tuple[tu
 # ---------------------------------------------------------------- findings
 
 
-def _findings(report: Report, page: Page, numbered: Mapping[str, str]) -> tuple[FindingView, ...]:
+def _findings(
+    report: Report, page: Page, numbered: Mapping[str, str], evidence: Sequence[Probed]
+) -> tuple[FindingView, ...]:
     lines = cache(page.lines)
     sites = {site.id: site for site in report.sites}
     return tuple(
@@ -205,6 +214,7 @@ def _findings(report: Report, page: Page, numbered: Mapping[str, str]) -> tuple[
             picture=picture(finding, sites, f"f{number}") if finding.witness else "",
             excerpts=tuple(_excerpt(stop, lines(stop.path)) for stop in stops(finding.witness)),
             sites=tuple((numbered[id_], sites[id_]) for id_ in finding.sites if id_ in sites),
+            evidence=tuple(one for one in evidence if one.finding == finding.fingerprint),
         )
         for number, finding in enumerate(report.findings, 1)
     )

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from auditor.conforms import faults
 from auditor.errors import AuditError
-from auditor.review.conforms import faults
 from auditor.spec import data
 from auditor.triage import Fix, Step
 

@@ -33,6 +33,7 @@ from auditor.triage.difference import (
 from auditor.triage.fingerprints import fingerprint
 from auditor.triage.matrix import Column, Matrix, matrix_of
 from auditor.triage.probing import Agreement, merge_evidence, probe_plan
+from auditor.triage.reading import report_of
 from auditor.triage.report import (
     VERDICTS,
     Binding,
@@ -102,6 +103,7 @@ __all__ = [
     "probe_plan",
     "pruned",
     "read_suppressions",
+    "report_of",
     "scenarios",
     "suppress",
     "to_json",

@@ -7,13 +7,15 @@ called past the owner.
 
 from __future__ import annotations
 
-import re
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from auditor.conforms import faults
 from auditor.errors import UsageError
+from auditor.spec import data
 
 Plain = Mapping[str, Any]
 
@@ -22,12 +24,6 @@ EVIDENCE = "evidence-v1"
 
 NO_READS = frozenset({"false-annotation", "pack-gap", "redundant-gate"})
 """Checks about what is written down, or written twice."""
-
-_LABEL = re.compile(
-    r"confirmed on (sim|sm_\d+|Blackwell sm_1\d\d)|ordered on sim|ordered in \d+ trials on (sm_\d+|Blackwell sm_1\d\d)"
-    r"|not reproduced in \d+ trials on (sim|sm_\d+|Blackwell sm_1\d\d)|could not run: .+|inconclusive: .+",
-    re.DOTALL,
-)
 
 
 # ---------------------------------------------------------------- plan
@@ -246,9 +242,9 @@ class Agreement:
         claims = sorted({claim for claim, _ in self.counts})
         total = sum(self.counts.values())
         judged = sum(count for (_, verdict), count in self.counts.items() if verdict in _JUDGED)
-        head = f"{'':<9}" + "".join(f"{verdict:>17}" for verdict in _BEGINS)
+        head = f"{'':<9}" + "".join(f"{verdict:>17}" for verdict in _PROBED)
         rows = [
-            f"{claim:<9}" + "".join(f"{self.counts.get((claim, verdict), 0):>17}" for verdict in _BEGINS)
+            f"{claim:<9}" + "".join(f"{self.counts.get((claim, verdict), 0):>17}" for verdict in _PROBED)
             for claim in claims
         ]
         share = f"{judged} of {total} experiments were built and judged: {100 * judged // max(total, 1)} %"
@@ -262,22 +258,16 @@ def merge_evidence(report: Plain, evidence: Plain) -> tuple[dict[str, Any], Agre
         UsageError: one of them is not what it should be, the evidence is of another report, or says more than it holds.
     """
     _require(report, "report-v1", "write one with `bufgate check -o json:FILE`")
-    _require(evidence, EVIDENCE, "write it with `python -m cuda_probe run PLAN -o FILE`")
-    records = [record for record in evidence["records"] if record["experiment"]["scenario"] == "base"]
+    _require_evidence(evidence)
+    _require_of(report, evidence["records"])
     for record in evidence["records"]:
-        _require_honest(record)
-    labels: dict[str, str] = {}
-    for record in records:
-        if (
-            finding := record["experiment"]["finding"]
-        ) is not None:  # each place has its own label: they never become one
-            told = labels.get(finding, "").split("; ") if finding in labels else []
-            labels[finding] = "; ".join(dict.fromkeys([*told, record["label"]]))
-    foreign = set(labels) - {finding["fingerprint"] for finding in report["findings"]}
-    if foreign:
-        raise UsageError(f"the evidence is of another report: this one has no finding {min(foreign)}")
+        _require_earned(record)
+    records = [record for record in evidence["records"] if record["experiment"]["scenario"] == "base"]
+    labels: dict[str, dict[str, None]] = {}
+    for record in records:  # each place has its own label: they never become one
+        labels.setdefault(record["experiment"]["finding"], {})[record["label"]] = None
     findings = [
-        {**finding, "confirmation": labels.get(finding["fingerprint"], finding["confirmation"])}
+        {**finding, "confirmation": "; ".join(labels.get(finding["fingerprint"], ())) or finding["confirmation"]}
         for finding in report["findings"]
     ]
     return {**report, "findings": findings}, _agreement(records)
@@ -303,27 +293,40 @@ def _require(document: Plain, schema: str, remedy: str) -> None:
         raise UsageError(f"this is no {schema}; {remedy}")
 
 
-def _require_honest(record: Plain) -> None:
-    """Refuse a label that is none, or that its own record does not hold; the schema says the same at length."""
-    label, verdict = record["label"], record["verdict"]
-    honest = _LABEL.fullmatch(label) is not None and label.startswith(_BEGINS[verdict])
-    if verdict in ("confirmed", "ordered"):
-        controls = record["controls"]
-        honest = honest and bool(controls) and controls["positive"]["wrong"] > 0 and controls["negative"]["wrong"] == 0
-    if label == "confirmed on sim":
-        honest = honest and any(race["witness"] and race["witness_wrong"] > 0 for race in record["races"])
-    if label == "ordered on sim":
-        honest = honest and bool(record["path"]) and not record["races"]
-    if not honest:
-        raise UsageError(f"the record of {record['experiment']['id']} says more than it holds: {label}")
+def _require_evidence(document: Plain) -> None:
+    """Refuse what is not of the form that the schema of evidence asks for, and of labels for what they claim."""
+    _require(document, EVIDENCE, "write it with `python -m cuda_probe run PLAN -o FILE`")
+    schema = data("reports").joinpath("schema", f"{EVIDENCE}.schema.json").read_text(encoding="utf-8")
+    if fault := next(faults(document, json.loads(schema)), None):
+        raise UsageError(f"this is no {EVIDENCE}: {fault}")
 
 
-_BEGINS = {
-    "confirmed": "confirmed on ",
-    "ordered": "ordered ",
-    "not-reproduced": "not reproduced ",
-    "could-not-run": "could not run: ",
-    "inconclusive": "inconclusive: ",
-}
+def _require_earned(record: Plain) -> None:
+    """Refuse a label that is not the one which its own record earns: a schema cannot compare numbers."""
+    from cuda_probe.records import earned  # whoever does not merge, does not load it
+
+    _, label = told = earned(record)
+    if (record["verdict"], record["label"]) != told:
+        said = f"says {record['label']!r}, but what it holds earns {label!r}"
+        raise UsageError(f"the record of {record['experiment']['id']} {said}")
+
+
+def _require_of(report: Plain, records: Iterable[Plain]) -> None:
+    """Refuse evidence of another report."""
+    version = report["engine"]["version"]
+    findings, sites = {one["fingerprint"] for one in report["findings"]}, {site["id"] for site in report["sites"]}
+    foreign = "the evidence is of another report"
+    for record in records:
+        experiment, probed = record["experiment"], record["target"]["version"]
+        if (finding := experiment["finding"]) is not None and finding not in findings:
+            raise UsageError(f"{foreign}: this one has no finding {finding}")
+        if strange := set(experiment["sites"]) - sites:
+            raise UsageError(f"{foreign}: this one has no site {min(strange)}")
+        if probed != version:
+            said = f"it ran {probed or 'no version'}, and this one is of {version or 'no version'}"
+            raise UsageError(f"{foreign}: {said}")
+
+
+_PROBED = ("confirmed", "ordered", "not-reproduced", "could-not-run", "inconclusive")
 
 _JUDGED = frozenset({"confirmed", "ordered"})

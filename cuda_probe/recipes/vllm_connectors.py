@@ -21,7 +21,7 @@ from cuda_probe.loading.stubs import Stub
 from cuda_probe.recipe import Rig
 
 MORIIO = "vllm.distributed.kv_transfer.kv_connector.v1.moriio"
-FOCUS = (f"{MORIIO}.moriio_connector", f"{MORIIO}.moriio_engine")
+FOCUS = (f"{MORIIO}.moriio_common", f"{MORIIO}.moriio_connector", f"{MORIIO}.moriio_engine")
 LAYERS, BYTES = 3, 64
 NAMES = [f"layers.{number}" for number in range(LAYERS)]
 REMOTE = "remote"
@@ -44,6 +44,8 @@ def prepare() -> None:
     common: Any = import_module(f"{MORIIO}.moriio_common")
     common.get_moriio_mode = lambda *_: common.MoRIIOMode.READ
     common.MoRIIOConfig = _Config("config")
+    engine: Any = import_module(f"{MORIIO}.moriio_engine")
+    engine.StatusCode = None  # of a library that is not there: completions are polled, as without it
     parallel: Any = import_module("vllm.distributed.parallel_state")
     parallel.get_tensor_model_parallel_world_size = lambda: 1
 
@@ -68,9 +70,15 @@ def connects(class_: type, machine: Machine | None) -> Rig:
     worker.built_write_session[remote] = [_Session(network, caches[name], sources[name]) for name in NAMES]
     worker.remote_moriio_metadata[remote] = Stub("metadata")
 
+    request = {**REQUEST}
+    if hasattr(worker, "layer_to_group"):  # from 0.33.0 on: blocks come by groups of layers
+        worker.layer_to_group = dict.fromkeys(NAMES, 0)
+        worker._compute_read_attention_offsets = lambda *_: ([0], [0], [BYTES])
+        request |= {"local_block_ids": [[1]], "remote_block_ids": [[1]]}
+
     def start_load(_: Sequence[torch.Tensor], __: int) -> int:
         worker._recving_transfers.clear()
-        requests = {"request": SimpleNamespace(**REQUEST)}
+        requests = {"request": SimpleNamespace(**request)}
         worker.start_load_kv(SimpleNamespace(reqs_to_recv=requests, reqs_to_send={}, transfer_id_to_request_id={}))
         return 0
 
@@ -123,3 +131,6 @@ class _Status(Stub):
     def Succeeded(self) -> bool:
         self._done.synchronize()
         return True
+
+    def Failed(self) -> bool:
+        return False

@@ -56,8 +56,13 @@ def launch(plan: Path, out: Path, command: Sequence[str], delay_cycles: int = 0)
 
 
 def _try_to_append(out: Path) -> None:
+    """Append nothing, or the end of a line that a run before was kept from ending."""
     try:
-        out.open("ab").close()
+        with out.open("ab+") as file:
+            if file.seekable() and file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    file.write(b"\n")
     except OSError as error:
         raise PlanError(f"cannot write {out}: {error.strerror or error}") from error
 

@@ -17,6 +17,7 @@ from auditor.render import Page
 from auditor.triage import Report
 from tests.e2e.process import ENGINE, run
 from tests.unit.render import sample
+from tests.unit.render.test_html import seen
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -60,6 +61,26 @@ def test_accessible_and_as_wide_as_the_window(browser: Browser, engine: str, wid
         assert [(one["id"], one["nodes"][0]["html"]) for one in violations] == []
         background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
         assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 24, 30)"}[scheme]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_timelines_are_accessible_and_as_wide_as_the_window(
+    browser: Browser, address: Address, width: int, scheme: Any
+) -> None:
+    """A wide one scrolls in its own frame; its text has the colour of the scheme."""
+    names = ["x", "x" * 60, "ein & <b>"]
+    records = [one for name in names for one in seen(name).evidence]
+    with opened(
+        browser, address(sample.REPORT, replace(PAGE, evidence=records)), width=width, color_scheme=scheme
+    ) as tab:
+        tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert tab.locator("svg.timeline").count() == len(records)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        violations = Axe().run(tab).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in violations] == []
+        colour = tab.evaluate("getComputedStyle(document.querySelector('svg.timeline text')).fill")
+        assert colour == {"light": "rgb(29, 36, 48)", "dark": "rgb(230, 233, 239)"}[scheme]
 
 
 def test_works_without_its_script(browser: Browser, address: Address) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from cuda_probe.cli import _finish
 from cuda_probe.records import Record, Target
-from tests.probe.test_labels import CONFIRMED, ORDERED
+from tests.probe.observed import CONFIRMED, ORDERED
 
 ROOT = Path(__file__).parents[2]
 ENGINE = str(ROOT / "fixtures/engine")
@@ -21,6 +21,18 @@ PLAN_SCHEMA = json.loads((ROOT / "reports/schema/probe-plan-v1.schema.json").rea
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
     line = [sys.executable, "-m", "cuda_probe", *map(str, arguments)]
     return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+WRONG = json.dumps(
+    {
+        "schema": "probe-plan-v1",
+        "engine": {"name": "x", "version": ""},
+        "experiments": [
+            dict.fromkeys(("id", "claim", "finding", "module", "class", "method", "buffer", "scenario"), 5)
+            | {"sites": [], "objects": []}
+        ],
+    }
+)
 
 
 def plan_of(folder: Path, *entries: tuple[str, str, str]) -> Path:
@@ -106,6 +118,9 @@ def test_nothing_is_executed_without_being_told_to(tmp_path):
         ("{", "is no JSON"),
         ("[]", "is no probe-plan-v1; write one with `bufgate probe plan REPORT`"),
         ('{"schema": "probe-plan-v1"}', "is damaged"),
+        ('{"schema": "probe-plan-v2", "experiments": []}', "no probe-plan-v1"),
+        ('{"schema": "probe-plan-v1", "engine": {"name": "x", "version": ""}, "experiments": ["x"]}', "is damaged"),
+        (WRONG, "is damaged"),
     ],
 )
 def test_a_plan_that_is_none_is_refused(tmp_path, text, message):

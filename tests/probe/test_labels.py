@@ -9,31 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from auditor.conforms import faults
 from cuda_probe.evidence import (
-    Backend,
     Controls,
-    Fidelity,
     Observation,
-    OperationSeen,
     RaceSeen,
     Tally,
     Timeline,
 )
 from cuda_probe.labels import label
-from cuda_probe.records import Record, Target
+from cuda_probe.records import earned
+from tests.probe.observed import B200, CONFIRMED, H200, LOAD, ORDERED, RACE, READ, SIM, VALID, document, record
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "reports/schema/evidence-v1.schema.json").read_text(encoding="utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
-
-SIM = Backend("sim", torch="2.13.0")
-B200 = Backend("cuda", torch="2.13.0", device="NVIDIA B200", sm="sm_100", driver="580", cuda="13.0")
-H200 = replace(B200, device="NVIDIA H200", sm="sm_90")
-LOAD = OperationSeen(3, "stream 1", "copy", "load")
-READ = OperationSeen(7, "stream 0", "kernel", "read")
-RACE = RaceSeen("RAW", "kv_buffer[3]", LOAD, READ, "…", "starve:3", 64, 64)
-VALID = Controls(Tally(20, wrong=20, raced=20), Tally(20))
-CONFIRMED = Observation(SIM, Tally(20, wrong=11, raced=20), VALID, races=(RACE,))
-ORDERED = Observation(SIM, Tally(20), VALID, path=(LOAD, READ))
 
 
 @pytest.mark.parametrize(
@@ -112,21 +101,14 @@ observations = st.builds(
 )
 
 
-def record(observation: Observation) -> dict:
-    experiment = {"id": "x", "scenario": "base", "claim": "ungated"}
-    fidelity = Fidelity("real-init", "real", "real-controller", "real")
-    return Record(experiment, Target("minikv", ""), observation, fidelity).to_json()
-
-
-def document(one: dict) -> dict:
-    return {"schema": "evidence-v1", "records": [one]}
-
-
 @given(observations)
 @settings(max_examples=500, deadline=None)
 def test_every_record_validates(observation):
     """Total: whatever was measured gets a label, and the record keeps the schema."""
-    VALIDATOR.validate(document(record(observation)))
+    one = record(observation)
+    VALIDATOR.validate(document(one))
+    assert list(faults(document(one), SCHEMA)) == []
+    assert earned(json.loads(json.dumps(one))) == (one["verdict"], one["label"])
 
 
 CLAIMS = ("confirmed on sim", "ordered on sim", "confirmed on sm_90", "confirmed on Blackwell sm_100")
@@ -140,6 +122,7 @@ def test_the_schema_refuses_a_claim_that_the_record_does_not_hold(observation, c
     if one["verdict"] in ("could-not-run", "inconclusive", "not-reproduced"):
         one["label"] = claim
         assert not VALIDATOR.is_valid(document(one))
+        assert list(faults(document(one), SCHEMA)) != []
 
 
 @pytest.mark.parametrize("claim", ["confirmed on GPU", "confirmed", "confirmed on Blackwell", "refuted", "safe", ""])

@@ -293,6 +293,23 @@ def loaded():
 ACCESSORS = [("sglang.pool", "Pool", method) for method in ("get", "shape", "pages", "get_absent")]
 
 
+def test_a_line_that_was_cut_off_spoils_no_other(tmp_path):
+    """A run before was killed, or its disk was full: what is appended begins a line of its own."""
+    out = tmp_path / "watch.jsonl"
+    out.write_text('{"schema": "watch-v1", "pi')
+    command = [sys.executable, "-m", "cuda_probe", "watch", "--plan", plan_of(tmp_path, *ACCESSORS), "--out", out, "--"]
+    server = [sys.executable, "-c", "import sglang.pool"]
+    for name, text in SERVER.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    path = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    assert subprocess.run([*map(str, command), *server], env={**os.environ, **path}, check=False).returncode == 0
+    cut, *others = out.read_text().splitlines()
+    assert cut == '{"schema": "watch-v1", "pi'
+    assert others
+    assert {json.loads(line)["schema"] for line in others} == {"watch-v1"}
+
+
 def serving(tmp_path, program, out=None):
     """Run a program that has this engine, under the watch; return the process and what is counted."""
     for name, text in {**SERVER, "server.py": program}.items():

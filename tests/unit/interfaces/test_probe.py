@@ -57,7 +57,8 @@ def test_the_whole_story(story: Path, root: Path) -> None:
     run = ["probe", "run", story / "few.json", "--tree", engine, "-o", story / "evidence.json"]
     assert bufgate(*run).exit_code == 2, "not without --execute"
     assert bufgate(*run, "--execute").exit_code == 1
-    done = bufgate("probe", "merge", story / "report.json", story / "evidence.json", "-o", story / "probed.json")
+    merge = ["probe", "merge", story / "report.json", story / "evidence.json"]
+    done = bufgate(*merge, "-o", story / "probed.json", "--html", story / "probed.html", "--tree", engine)
     assert done.exit_code == 0
     table = [line.removeprefix("bufgate: ").split() for line in done.output.splitlines()]
     assert table[0] == ["confirmed", "ordered", "not-reproduced", "could-not-run", "inconclusive"]
@@ -67,6 +68,10 @@ def test_the_whole_story(story: Path, root: Path) -> None:
     jsonschema.validate(probed, read(root / "reports/schema/report-v1.schema.json"))
     labels = {one["check"]: one["confirmation"] for one in probed["findings"] if one["check"] == CHECK}
     assert labels == {CHECK: "confirmed on sim"}
+    page = (story / "probed.html").read_text(encoding="utf-8")
+    assert page.count('<svg class="timeline"') == 2
+    assert page.count('class="missing"') >= 1
+    assert "def get_mla_kv_buffer" in page, "source lines come from the tree"
 
 
 @pytest.mark.parametrize(
@@ -76,12 +81,18 @@ def test_the_whole_story(story: Path, root: Path) -> None:
         (["plan", "{}/text"], "is no JSON"),
         (["plan", "{}/plan.json"], "no report-v1; write one with `bufgate check -o json:FILE`"),
         (["merge", "{}/report.json", "{}/plan.json"], "no evidence-v1"),
+        (["merge", "{}/report.json", "{}/newer.json"], "no evidence-v1; write it with"),
+        (["merge", "{}/report.json", "{}/cut.json"], "is no JSON"),
+        (["merge", "{}/report.json", "{}/halves.json"], "no evidence-v1: $.records[0] has no 'experiment'"),
         (["run", "{}/plan.json", "--tree", "{}", "--python", "{}/no-python"], "cannot run"),
     ],
 )
 def test_mistakes_are_told_in_one_line(story: Path, arguments: list[str], message: str) -> None:
     """And end with 2."""
     (story / "text").write_text("hello")
+    (story / "newer.json").write_text('{"schema": "evidence-v2", "records": []}')
+    (story / "cut.json").write_text('{"schema": "evidence-v1", "records": [{"experiment": {"id": "x')
+    (story / "halves.json").write_text('{"schema": "evidence-v1", "records": [{}]}')
     done = bufgate("probe", *(argument.format(story) for argument in arguments))
     assert done.exit_code == 2
     assert message in done.output

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from auditor.review import LARGEST, ArtifactError, artifact_of, from_json, to_json
-from auditor.review.conforms import faults
 from auditor.triage import Fix, Step
 from tests.review.stage import GONE, artifact, finding
 from tests.unit.render import sample
@@ -57,50 +52,6 @@ def test_what_is_too_long_is_cut_and_counted() -> None:
     assert (len(first.witness), first.witness[0].line, first.witness[-1].line) == (60, 0, 199)
     short = from_json(to_json(replace(told, introduced=tuple(finding(n) for n in range(1200)))).encode(), "a")
     assert (len(short.introduced), short.left_out) == (1000, 200)
-
-
-values = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-def spots(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place of a document."""
-    below = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    return [path, *(spot for key, value in below for spot in spots(value, (*path, key)))]
-
-
-@given(st.data())
-def test_our_validator_says_what_jsonschema_says(data: st.DataObject) -> None:
-    """One place of a good document is replaced, removed or added to."""
-    document = {"": copy.deepcopy(json.loads(to_json(RICH)))}
-    *above, key = data.draw(st.sampled_from(spots(document)[1:]))
-    parent: Any = document
-    for part in above:
-        parent = parent[part]
-    value = data.draw(values | st.just("x" * 2001) | st.just(True) | st.just(10**9))
-    match data.draw(st.sampled_from(["replace", "remove", "add"])):
-        case "replace":
-            parent[key] = value
-        case "remove" if above:
-            del parent[key]
-        case "add" if isinstance(parent[key], dict):
-            parent[key]["more"] = value
-    expected = VALIDATOR.is_valid(document[""])
-    assert (not list(faults(document[""], SCHEMA))) == expected
-
-
-def test_a_pattern_ends_where_the_text_ends() -> None:
-    """As in ECMAScript, whose patterns JSON Schema means: `$` is not before a last line end."""
-    assert list(faults("a\n", SCHEMA["$defs"]["check"], SCHEMA))
-
-
-@pytest.mark.parametrize("schema", [{"format": "date"}, {"properties": {"a": {"oneOf": []}}}])
-def test_a_keyword_that_it_does_not_know_is_not_passed_over(schema: dict[str, Any]) -> None:
-    with pytest.raises(AssertionError):
-        list(faults({"a": 1}, schema))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from auditor.errors import UsageError
 from auditor.triage import merge_evidence, probe_plan
+from cuda_probe.evidence import Controls, Observation, Tally
+from tests.probe.observed import CONFIRMED, H200, ORDERED, document, record
 
 ROOT = Path(__file__).parents[3]
 SCHEMA = json.loads((ROOT / "reports/schema/probe-plan-v1.schema.json").read_text(encoding="utf-8"))
@@ -171,40 +174,20 @@ def test_scenarios_multiply() -> None:
 
 # ---------------------------------------------------------------- merge
 
-CONFIRMED = "confirmed on sim"
-TALLY = {"trials": 2, "wrong": 0, "torn": 0, "raced": 0, "early": 0}
+NO_GPU = replace(CONFIRMED, failure="no GPU")
 
 
-def record(verdict: str, label: str, claim: str = "ungated", scenario: str = "base") -> dict[str, Any]:
-    races = [{"witness": "starve:3", "witness_wrong": 8}] if verdict == "confirmed" else []
-    path: list[Any] = [{}, {}] if verdict == "ordered" else []
-    experiment = {
-        "id": "f1/base",
-        "claim": claim,
-        "finding": "f1" if claim == "ungated" else None,
-        "scenario": scenario,
-    }
-    controls = {"positive": {**TALLY, "wrong": 1}, "negative": TALLY}
-    return {
-        "experiment": experiment,
-        "controls": controls,
-        "races": races,
-        "path": path,
-        "verdict": verdict,
-        "label": label,
-    }
-
-
-def evidence(*records: dict[str, Any]) -> dict[str, Any]:
-    return {"schema": "evidence-v1", "records": list(records)}
+def probed(seen: Observation, claim: str = "ungated", scenario: str = "base") -> dict[str, Any]:
+    one = record(seen, claim=claim, finding="f1" if claim == "ungated" else None, scenario=scenario)
+    return {**one, "target": {**one["target"], "version": "1"}}
 
 
 def test_a_label_gets_to_its_finding() -> None:
     """That of the base scenario; the report is not changed in place."""
     before = report(findings=(finding(), finding(fingerprint="f2")))
     kept = copy.deepcopy(before)
-    other = record("ordered", "ordered on sim", scenario="captured")
-    merged, agreement = merge_evidence(before, evidence(record("confirmed", "confirmed on sim"), other))
+    other = probed(ORDERED, scenario="captured")
+    merged, agreement = merge_evidence(before, document(probed(CONFIRMED), other))
     assert [one["confirmation"] for one in merged["findings"]] == ["confirmed on sim", None]
     assert before == kept
     assert agreement.counts == {("ungated", "confirmed"): 1}
@@ -213,16 +196,16 @@ def test_a_label_gets_to_its_finding() -> None:
 
 def test_labels_of_several_places_stand_side_by_side() -> None:
     """A simulated device and a GPU are never made one word."""
-    both = evidence(record("confirmed", "confirmed on sim"), record("could-not-run", "could not run: no GPU"))
+    both = document(probed(CONFIRMED), probed(NO_GPU))
     merged, _ = merge_evidence(report(findings=(finding(),)), both)
     assert merged["findings"][0]["confirmation"] == "confirmed on sim; could not run: no GPU"
 
 
 def test_the_agreement_is_a_table_with_the_share_that_was_judged_and_reasons() -> None:
     """The most frequent reason first."""
-    why = [record("could-not-run", "could not run: no class", claim="gated") for _ in range(2)]
-    other = record("inconclusive", "inconclusive: no layer", claim="unknown")
-    _, agreement = merge_evidence(report(findings=(finding(),)), evidence(record("confirmed", CONFIRMED), *why, other))
+    why = [probed(replace(CONFIRMED, failure="no class"), claim="gated") for _ in range(2)]
+    other = probed(replace(CONFIRMED, doubt="no layer"), claim="unknown")
+    _, agreement = merge_evidence(report(findings=(finding(),)), document(probed(CONFIRMED), *why, other))
     lines = [line.split() for line in agreement.lines()]
     assert lines[1:4] == [
         ["gated", "0", "0", "0", "2", "0"],
@@ -235,15 +218,15 @@ def test_the_agreement_is_a_table_with_the_share_that_was_judged_and_reasons() -
         "2 could not run: no class",
         "1 inconclusive: no layer",
     ]
-    assert merge_evidence(report(), evidence())[1].lines()[1:] == ("0 of 0 experiments were built and judged: 0 %",)
+    assert merge_evidence(report(), document())[1].lines()[1:] == ("0 of 0 experiments were built and judged: 0 %",)
 
 
 def test_disagreements_are_listed() -> None:
     """What is called gated and was confirmed, and what is called ungated and was ordered."""
-    both = evidence(
-        record("ordered", "ordered on sim"),
-        record("confirmed", "confirmed on sim", claim="gated"),
-        record("inconclusive", "inconclusive: why", claim="gated"),
+    both = document(
+        probed(ORDERED),
+        probed(CONFIRMED, claim="gated"),
+        probed(replace(CONFIRMED, doubt="why"), claim="gated"),
     )
     _, agreement = merge_evidence(report(findings=(finding(),)), both)
     assert [(claim, label) for claim, label, _ in agreement.disagreements] == [
@@ -257,26 +240,65 @@ def test_disagreements_are_listed() -> None:
     [
         {"label": "confirmed on GPU"},
         {"label": "confirmed on Blackwell"},
+        {"label": "confirmed on sm_90"},
         {"label": "ordered on sim"},
         {"verdict": "ordered"},
         {"controls": None},
-        {"controls": {"positive": TALLY, "negative": TALLY}},
         {"races": []},
-        {"races": [{"witness": "starve:3", "witness_wrong": 0}]},
+        {"trials": {**asdict(CONFIRMED.trials), "raced": 3}},
+        {"backend": asdict(H200)},
+        {"backend": {**asdict(H200), "device": None}, "label": "confirmed on sm_90"},
+        {"backend": asdict(H200), "label": "confirmed on Blackwell sm_100"},
+        {"failure": "it never ran"},
+        {"trials": {"trials": "many"}},
+        {"trials": None},
+        {"timeline": {"operations": [{}], "edges": []}},
+        {"experiment": {"id": "x", "scenario": "base", "claim": "ungated"}},
+        {"more": 1},
     ],
 )
 def test_evidence_that_says_more_than_it_holds_is_refused(changes: dict[str, Any]) -> None:
-    """A label that is none, or whose requirements the record does not show."""
-    one = {**record("confirmed", "confirmed on sim"), **changes}
-    with pytest.raises(UsageError, match="more than it holds"):
-        merge_evidence(report(findings=(finding(),)), evidence(one))
+    """A label that is none, whose requirements the record does not show, or whose numbers do not earn it."""
+    with pytest.raises(UsageError, match=r"is no evidence-v1: |but what it holds earns "):
+        merge_evidence(report(findings=(finding(),)), document({**probed(CONFIRMED), **changes}))
 
 
-def test_what_belongs_to_something_else_is_refused() -> None:
-    """Evidence of another report, and files that are something else."""
-    with pytest.raises(UsageError, match="of another report"):
-        merge_evidence(report(), evidence(record("confirmed", "confirmed on sim")))
+def test_a_number_of_trials_that_nobody_ran_is_refused() -> None:
+    """The schema cannot compare numbers; the function that makes labels is asked again."""
+    one = probed(Observation(H200, Tally(2), Controls(Tally(2, wrong=2), Tally(2))))
+    reported = report(findings=(finding(),))
+    assert merge_evidence(reported, document(one))[0]["findings"][0]["confirmation"] == "ordered in 2 trials on sm_90"
+    with pytest.raises(UsageError, match="earns 'ordered in 2 trials on sm_90'"):
+        merge_evidence(reported, document({**one, "label": "ordered in 500 trials on sm_90"}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"finding": "f2"}, "no finding f2"),
+        ({"sites": ["e/other.py:7"]}, "no site e/other.py:7"),
+    ],
+)
+def test_evidence_of_another_report_is_refused(changes: dict[str, Any], message: str) -> None:
+    """Its findings and sites are not there."""
+    one = probed(CONFIRMED)
+    one["experiment"] |= changes
+    with pytest.raises(UsageError, match=f"of another report: this one has {message}"):
+        merge_evidence(report(findings=(finding(),)), document(one))
+
+
+def test_evidence_of_another_version_is_refused() -> None:
+    """A finding has the same fingerprint in each release that has it."""
+    one = probed(CONFIRMED)
+    one["target"] |= {"version": "0.9"}
+    with pytest.raises(UsageError, match=r"it ran 0\.9, and this one is of 1"):
+        merge_evidence(report(findings=(finding(),)), document(one))
+
+
+@pytest.mark.parametrize("other", [{}, [], None, "x", {"schema": "evidence-v2", "records": []}, {"schema": []}])
+def test_what_is_something_else_is_refused(other: Any) -> None:
+    """Also what a later version may write."""
     with pytest.raises(UsageError, match="no report-v1"):
-        probe_plan({"schema": "report-v2"})
+        probe_plan(other)
     with pytest.raises(UsageError, match="no evidence-v1"):
-        merge_evidence(report(), {})
+        merge_evidence(report(), other)
