@@ -1,8 +1,8 @@
-"""Public fixes that no case of the list names: what is told at the place in the release before, and in the one after."""
+"""Public fixes that no case of the list names: what is told at that place before, and in the first release after."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -57,6 +57,9 @@ FIXES = (
     ),
 )
 
+QUICK = ("vllm==0.14.0", "vllm-ascend==0.23.0", "lmcache==0.5.3")
+"""Releases that are audited in less than a minute."""
+
 
 def told(release: str, fix: Fix) -> set[str]:
     """The functions of a fix with a finding of its check."""
@@ -67,7 +70,16 @@ def told(release: str, fix: Fix) -> set[str]:
     } & {*fix.functions}
 
 
-@pytest.mark.parametrize("fix", FIXES, ids=lambda fix: f"{fix.before}-{fix.functions[0]}")
+def _params() -> list[Any]:
+    """Releases that no other test audits are left to ``make long``, where that takes minutes."""
+    marks = [() if fix.after in ("sglang==0.5.23", *QUICK) else (pytest.mark.long,) for fix in FIXES]
+    return [
+        pytest.param(fix, marks=mark, id=f"{fix.before}-{fix.functions[0]}")
+        for fix, mark in zip(FIXES, marks, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("fix", _params())
 def test_told_before_the_fix_and_not_after(release, fix: Fix) -> None:
     release(fix.before)
     release(fix.after)
