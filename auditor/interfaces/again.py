@@ -1,4 +1,4 @@
-"""bufgate started by bufgate: a process of its own, with the code that runs here and nothing from the current folder."""
+"""bufgate started by bufgate: as a process of its own, with the code that runs here and none of the current folder."""
 
 from __future__ import annotations
 

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from auditor.render.frame import place
 from auditor.render.json_v1 import finding_row, gate_row, member, members, stats_row, step_row
 from auditor.render.page import Page
-from auditor.render.plain import clean, count, joined, short, wrapped
+from auditor.render.plain import clean, count, joined, place, short, wrapped
 from auditor.triage import Change, Difference, Entry, Gate, Report, ReportedFinding, Site, gates
 
 SHOWN = 10
