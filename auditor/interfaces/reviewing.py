@@ -66,25 +66,29 @@ class Reviewer:
             self._thread.join(PATIENCE)
 
     def _work(self) -> None:
-        while not self._stopped:
-            self._news.clear()
-            while not self._stopped and (work := self.deliveries.next()):
-                self._one(work)
-            self._news.wait()
+        try:
+            while not self._stopped:
+                self._news.clear()
+                while not self._stopped and (work := self.deliveries.next()):
+                    self._one(work)
+                self._news.wait()
+        finally:
+            if not self._stopped:  # a server that takes deliveries and does nothing would be worse than none
+                os.kill(os.getpid(), signal.SIGTERM)
 
     def _one(self, work: Work) -> None:
+        well = False
         try:
             well = self._review(work.number)
         except (AuditError, OSError) as error:
             self.say(f"#{work.number}: {error}")
-            well = False
-        if not self._stopped:
-            self.deliveries.end(work, well=well)
-            self.say(f"#{work.number}: {'done' if well else 'failed; a new delivery tries it again'}")
+        finally:
+            if not self._stopped:
+                self.deliveries.end(work, well=well)
+                self.say(f"#{work.number}: {'done' if well else 'failed; a new delivery tries it again'}")
 
     def _review(self, number: int) -> bool:
-        token = self.token()
-        commits = pull_commits(self.place.client(token=token), self.place.repository, number)
+        commits = pull_commits(self.place.client(token=self.token()), self.place.repository, number)
         if commits is None:
             return True
         base, head = commits
@@ -92,12 +96,13 @@ class Reviewer:
         with TemporaryDirectory(prefix="bufgate-") as folder:
             plain = {name: value for name, value in environment().items() if name not in {TOKEN, KEY, *_OF_THE_SERVER}}
             plain["TMPDIR"] = folder
-            trusted = plain | self.place.variables() | {TOKEN: token, KEY: os.environ.get(KEY, "")}
             artifact = Path(folder) / "review.json"
             parts = [word for part in self.parts for word in ("--path", part)]
             self._run(plain, "collect", "--base", base, "--head", head, *parts, "--quiet", "-o", str(artifact))
             if not artifact.exists():
                 return False
+            secrets = {TOKEN: self.token(), KEY: os.environ.get(KEY, "")}  # an App's token holds for an hour
+            trusted = plain | self.place.variables() | secrets
             return self._run(trusted, "publish", "--artifact", str(artifact), "--head", head, "--pr", str(number)) == 0
 
     def _run(self, variables: Mapping[str, str], *words: str) -> int | None:

@@ -19,6 +19,8 @@ from auditor.review import called, signed
 
 LARGEST = 25 * 2**20
 """Bytes of one delivery: GitHub sends none that is larger."""
+AT_ONCE = 16
+"""Connections: so many bodies of strangers are held in memory at most."""
 _NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
@@ -65,5 +67,7 @@ async def _body(request: Request) -> bytes | None:
 
 def run(application: Starlette, listener: socket.socket) -> None:
     """Serve until the process is told to end."""
-    config = uvicorn.Config(application, log_level="warning", access_log=False, timeout_graceful_shutdown=10)
+    config = uvicorn.Config(
+        application, log_level="warning", access_log=False, timeout_graceful_shutdown=10, limit_concurrency=AT_ONCE
+    )
     uvicorn.Server(config).run(sockets=[listener])
