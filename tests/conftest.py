@@ -18,6 +18,8 @@ from auditor.source import fetch_release
 
 ROOT = Path(__file__).resolve().parent.parent
 
+os.environ.pop("COLUMNS", None)  # reports are wrapped at it; readline, which pytest loads, sets it for workers
+
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")

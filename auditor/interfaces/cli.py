@@ -36,11 +36,12 @@ from auditor.interfaces.output import (
 from auditor.interfaces.probe import probe
 from auditor.interfaces.review import review
 from auditor.interfaces.rules import rules
+from auditor.interfaces.serve import serve
 from auditor.interfaces.setup import completion, init
 from auditor.scales import CONFIDENCES
 
 SECTIONS = (
-    ("Audit", ("check", "why", "explain", "fix", "baseline", "diff", "history", "review")),
+    ("Audit", ("check", "why", "explain", "fix", "baseline", "diff", "history", "review", "serve")),
     ("Look inside", ("graph", "rules", "doctor")),
     ("Test by running", ("probe",)),
     ("Set up", ("init", "config", "completion")),
@@ -241,6 +242,6 @@ def doctor(request: Request) -> None:
     deliver("\n".join(examine(request)) + "\n", None)
 
 
-for verb in (explain, fix, baseline, diff, history, review, rules, probe, init, config, completion):
+for verb in (explain, fix, baseline, diff, history, review, serve, rules, probe, init, config, completion):
     main.add_command(verb)
 main.sections = SECTIONS

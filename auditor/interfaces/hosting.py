@@ -75,15 +75,15 @@ class Place:
     graphql: str
     server: str
 
-    def client(self, *, pace: float, max_wait: float) -> Client:
-        """Return the connection with the token of the environment.
+    def client(self, *, pace: float = 1.0, max_wait: float = 900.0, token: str | None = None) -> Client:
+        """Return the connection, with the token of the environment unless another is given.
 
         Raises:
             UsageError: there is none.
         """
         from auditor.review import Client
 
-        token = os.environ.get(TOKEN, "").strip()
+        token = token or os.environ.get(TOKEN, "").strip()
         if not token:
             raise UsageError(f"no token: set ${TOKEN}. It needs pull-requests: write and checks: write")
         return Client(
@@ -94,6 +94,15 @@ class Place:
             max_wait=max_wait,
             say=lambda text: click.echo(f"bufgate: {text}", err=True),
         )
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment of a workflow that lies here."""
+        return {
+            "GITHUB_REPOSITORY": self.repository,
+            "GITHUB_API_URL": self.api,
+            "GITHUB_GRAPHQL_URL": self.graphql,
+            "GITHUB_SERVER_URL": self.server,
+        }
 
     def links(self) -> Links:
         """Return where links lead."""

@@ -326,6 +326,7 @@ def page_for(
         min_confidence=min_confidence,
         arguments=request.arguments,
         prefix="" if request.release else _below_repository(Path(root) if root else request.top()),
+        here="" if request.release else _from_here(Path(root) if root else request.top()),
     )
 
 
@@ -347,8 +348,17 @@ def plain_page(*, color: bool | None, to_stdout: bool) -> Page:
     terminal = to_stdout and sys.stdout.isatty()
     return Page(
         color=to_stdout and use_color(color, terminal=terminal, environment=os.environ),
-        width=page_width(terminal=terminal),
+        width=page_width(terminal=terminal, environment=os.environ),
     )
+
+
+def _from_here(root: Path) -> str:
+    """Return where the root lies seen from the working folder; ``""`` where neither is in the other: no path leads
+    from here to there that a person would write."""
+    if not (root.is_relative_to(Path.cwd()) or Path.cwd().is_relative_to(root)):
+        return ""
+    below = Path(os.path.relpath(root)).as_posix()
+    return "" if below == "." else f"{below}/"
 
 
 def _below_repository(root: Path) -> str:

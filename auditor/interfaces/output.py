@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 import sys
@@ -147,6 +148,9 @@ def use_color(asked: bool | None, *, terminal: bool, environment: Mapping[str, s
     return terminal and environment.get("TERM") != "dumb"
 
 
-def page_width(*, terminal: bool) -> int:
-    """Return the columns to write on: the terminal's, within reason; always the same elsewhere."""
-    return min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST) if terminal else WIDTH
+def page_width(*, terminal: bool, environment: Mapping[str, str]) -> int:
+    """Return the columns to write on: the terminal's, within reason; elsewhere what COLUMNS says, or always as many."""
+    if terminal:
+        return min(max(shutil.get_terminal_size((WIDTH, 24)).columns, NARROWEST), WIDEST)
+    asked = environment.get("COLUMNS", "")
+    return max(int(asked), NARROWEST) if re.fullmatch("[0-9]{1,6}", asked) else WIDTH

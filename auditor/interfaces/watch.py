@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-import auditor
 from auditor.errors import AuditError
+from auditor.interfaces.again import command, environment
 from auditor.interfaces.options import Request
 
 SHORTEST = 1.0
@@ -46,10 +46,7 @@ def _wait(request: Request, before: State) -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run it in a process of its own, with the code that runs here and nothing from the current folder."""
-    code = os.pathsep.join(filter(None, (str(Path(auditor.__file__).parents[1]), os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, "-P", "-m", "auditor", *arguments]
-    return subprocess.run(command, env=os.environ | {"PYTHONPATH": code}, check=False).returncode
+    return subprocess.run(command(*arguments), env=environment(), check=False).returncode
 
 
 def _state(request: Request) -> State:

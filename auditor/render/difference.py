@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from auditor.render.frame import place
 from auditor.render.json_v1 import finding_row, gate_row, member, members, stats_row, step_row
 from auditor.render.page import Page
-from auditor.render.plain import clean, count, joined, short, wrapped
+from auditor.render.plain import clean, count, joined, place, short, wrapped
 from auditor.triage import Change, Difference, Entry, Gate, Report, ReportedFinding, Site, gates
 
 SHOWN = 10
@@ -17,7 +16,7 @@ SHOWN = 10
 SHOWN_GATES = 2
 HEADS = {
     "lost": "gate lost",
-    "joined": "ungated for a class that joined",
+    "joined": "ungated for what joined",
     "proof-lost": "proof lost",
     "moved": "gate moved",
     "gained": "gate gained",
@@ -62,7 +61,8 @@ def _change(change: Change) -> str:
     if change.what == "gained":
         return f"{what} was {change.before.verdict}; waits {_where(gates(new))}"
     if change.what == "joined":
-        return f"{what} waited {_where(gates(change.before))}; is ungated now for {joined(change.newcomers())}"
+        newcomers = joined(change.newcomers()) or "another object"
+        return f"{what} waited {_where(gates(change.before))}; is ungated now for {newcomers}"
     left = _where(change.left() or gates(change.before))
     if change.what == "moved":
         now = _where(change.joined() or gates(new))
@@ -94,10 +94,10 @@ def _counted(changes: Iterable[Change]) -> Iterator[str]:
 def _sentence(difference: Difference) -> str:
     found = difference.findings
     lost, joining, proofs, moved, gained = (len(difference.of(what)) for what in HEADS)
-    new_class = f"{joining} missing for a class that joined, " if joining else ""
+    newly = f"{joining} missing for what joined, " if joining else ""
     return (
         f"{count(len(found.new), 'new finding')}, {len(found.worse)} worse, {len(found.gone)} gone, "
-        f"{len(found.known)} as before; gates: {lost} lost, {new_class}"
+        f"{len(found.known)} as before; gates: {lost} lost, {newly}"
         f"{moved} moved, {gained} gained, "
         f"{count(proofs, 'proof')} lost."
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 
-from auditor.render.frame import place
 from auditor.render.page import Page, is_sure
-from auditor.render.plain import clean, count, joined, wrapped
+from auditor.render.plain import clean, count, joined, place, wrapped
 from auditor.triage import Report, ReportedFinding, ReportedProblem
 
 SHOWN_PROBLEMS = 5
@@ -52,25 +52,25 @@ def _counted(findings: list[ReportedFinding]) -> list[str]:
 def footer(report: Report, page: Page) -> list[str]:
     """Write the coverage of the run: always the same rows, zeros included."""
     lines: list[str] = []
-    for name, value in coverage(report):
+    for name, value in coverage(report, page.place):
         lines += _row(page, name, value)
         if name == "problems":
             lines += [line for problem in _problem_lines(report.problems, page) for line in _row(page, "", problem)]
     return lines
 
 
-def coverage(report: Report) -> list[tuple[str, str]]:
-    """Return what the run saw, as names and clean values."""
+def coverage(report: Report, at: Callable[[str, int], str] = place) -> list[tuple[str, str]]:
+    """Return what the run saw, as names and clean values; ``at`` writes places."""
     rows = [
         ("engine", _engine(report)),
         ("read", _read(report)),
         ("sites", _sites(report)),
         ("bindings", _bindings(report)),
-        ("scenarios", _scenarios(report)),
+        ("scenarios", _scenarios(report, at)),
         ("assumed", count(report.stats.assumptions_used, "assumption") + " of the pack"),
         *(("verified", _verified(report)) for _ in range(bool(report.stats.verified))),
         ("problems", _problem_counts(report)),
-        ("config", clean(report.configuration) or "none found, defaults used"),
+        ("config", at(report.configuration, 0) or "none found, defaults used"),
         *(("note", clean(note)) for note in report.notes),
     ]
     time = [] if report.stats.seconds is None else [("time", f"{report.stats.seconds:.1f} s")]
@@ -112,10 +112,10 @@ def _bindings(report: Report) -> str:
     return f"{report.stats.bindings:,}: {report.stats.bindings - unknown:,} resolved, {unknown:,} unknown{why}"
 
 
-def _scenarios(report: Report) -> str:
+def _scenarios(report: Report, at: Callable[[str, int], str]) -> str:
     if not report.scenarios:
         return "none: no construction of a loader was found"
-    shown = [f"{clean(s.what)} at {place(s.path, s.line)}" for s in islice(report.scenarios, SHOWN_SCENARIOS)]
+    shown = [f"{clean(s.what)} at {at(s.path, s.line)}" for s in islice(report.scenarios, SHOWN_SCENARIOS)]
     more = len(report.scenarios) - len(shown)
     return f"{len(report.scenarios)}: " + "; ".join(shown) + (f"; and {more} more" if more else "")
 
@@ -131,12 +131,12 @@ def _problem_counts(report: Report) -> str:
 def _problem_lines(problems: tuple[ReportedProblem, ...], page: Page) -> list[str]:
     relevant = [problem for problem in problems if problem.relevant]
     others = [problem for problem in problems if not problem.relevant]
-    lines = [f"{page.error('relevant')}  {_problem(problem)}" for problem in relevant]
-    lines += [f"other  {_problem(problem)}" for problem in others[:SHOWN_PROBLEMS]]
+    lines = [f"{page.error('relevant')}  {_problem(problem, page)}" for problem in relevant]
+    lines += [f"other  {_problem(problem, page)}" for problem in others[:SHOWN_PROBLEMS]]
     if len(others) > SHOWN_PROBLEMS:
         lines.append(f"and {len(others) - SHOWN_PROBLEMS:,} more: -o json lists all of them")
     return lines
 
 
-def _problem(problem: ReportedProblem) -> str:
-    return f"{place(problem.path, problem.line)}  {clean(problem.what)}"
+def _problem(problem: ReportedProblem, page: Page) -> str:
+    return f"{page.place(problem.path, problem.line)}  {clean(problem.what)}"

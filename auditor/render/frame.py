@@ -17,7 +17,7 @@ def caret_frame(page: Page, path: str, start: tuple[int, int], end: tuple[int, i
     """Draw the source line at ``start`` with carets up to ``end`` (line and column from 1, the end is exclusive)."""
     line, column = start
     gutter = " " * len(str(line))
-    lines = [f"{gutter}{page.frame('-->')} {page.strong(f'{clean(path)}:{line}:{column}')}"]
+    lines = [f"{gutter}{page.frame('-->')} {page.strong(f'{page.place(path, line)}:{column}')}"]
     source = page.source(path, line)
     if source is None:
         return lines
@@ -73,7 +73,7 @@ def tree(page: Page, steps: Sequence[Step], indent: str) -> list[str]:
     for depth, (step, after) in enumerate(zip(steps, [*steps[1:], None], strict=True)):
         branch = "   " * min(depth - 1, DEEPEST) + "└─ " if depth else ""
         rest = indent + " " * (len(branch) + 2)
-        text = step_text(page, step, "" if after and _leads_to(step, after) else clean(step.what))
+        text = step_text(page, step, "" if after and _leads_to(step, after) else page.prose(step.what))
         lines += wrapped(text, page.width, indent + page.frame(branch), rest)
     return lines
 
@@ -87,10 +87,5 @@ def _leads_to(step: Step, after: Step) -> bool:
 def step_text(page: Page, step: Step, what: str | None = None) -> str:
     """Return ``path:line  Function: what``."""
     parts = [short(step.function)] if step.function else []
-    parts += [text for text in (clean(step.what) if what is None else what,) if text]
-    return f"{page.strong(place(step.path, step.line))}  {': '.join(parts)}"
-
-
-def place(path: str, line: int) -> str:
-    """Return ``path:line``, as editors and terminals make it a link; ``path`` alone for a whole file."""
-    return f"{clean(path)}:{line}" if line else clean(path)
+    parts += [text for text in (page.prose(step.what) if what is None else what,) if text]
+    return f"{page.strong(page.place(step.path, step.line))}  {': '.join(parts)}"

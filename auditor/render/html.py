@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING
 from auditor.render import words
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
-from auditor.render.frame import place
 from auditor.render.missing import beside, missing_edge
 from auditor.render.page import Page
-from auditor.render.plain import count, short
+from auditor.render.plain import count, place, short
 from auditor.spec import data
 from auditor.triage import VERDICTS, Report
 

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
-from auditor.render.frame import place
 from auditor.render.missing import beside, missing_edge
 from auditor.render.page import Page
-from auditor.render.plain import count, short
+from auditor.render.plain import count, place, short
 from auditor.triage import Report, ReportedFinding, Step
 
 LIMIT = 900 * 1024

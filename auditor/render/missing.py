@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from auditor.render.frame import place
 from auditor.render.plain import clean, short
 from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding, Step
 
@@ -35,7 +34,7 @@ def missing_edge(finding: ReportedFinding) -> list[str]:
     """Say what has to be waited for and where; nothing for a finding that is not about a read."""
     if finding.check in _NO_EDGE or about_loader(finding):
         return []
-    where = f"`{short(finding.function)}`" if finding.function else place(finding.path, finding.line)
+    where = f"`{short(finding.function)}`" if finding.function else "the code of the module"
     if finding.buffer == EVERYTHING:
         return [f"a wait for the load of every layer in {where}, which a replay does not skip"]
     buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""

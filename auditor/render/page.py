@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from posixpath import normpath
 from typing import Any
 
 import click
 
-from auditor.render.plain import clean
+from auditor.render.plain import clean, place
 from auditor.scales import CONFIDENCES
 from auditor.triage import ReportedFinding
+
+_PATH = re.compile(r"[^\s(`]+(?=:[0-9])")
+"""What may be the path of a place in a sentence."""
 
 
 def is_sure(finding: ReportedFinding, min_confidence: str) -> bool:
@@ -33,8 +38,9 @@ class Page:
     """Where a report is written. ``lines`` gives the source lines of a path, or nothing when they cannot be had.
     Findings below ``min_confidence`` get one line instead of a frame. ``arguments``: what a command that asks on has to
     repeat, such as ``--release NAME==VERSION``. ``prefix``: where the audited root lies in its repository, ``""`` or
-    ``folder/``; formats that a host reads give paths from there. ``evidence``: the records (evidence-v1) behind the
-    labels of the report, for formats with pictures."""
+    ``folder/``; formats that a host reads give paths from there. ``here``: where it lies seen from the folder that the
+    command runs in, for those that people read on a terminal. ``evidence``: the records (evidence-v1) behind the labels
+    of the report, for formats with pictures."""
 
     lines: Callable[[str], Sequence[str]] = _no_lines
     color: bool = False
@@ -43,6 +49,19 @@ class Page:
     arguments: str = ""
     prefix: str = ""
     evidence: Sequence[Mapping[str, Any]] = ()
+    here: str = ""
+
+    def near(self, path: str) -> str:
+        """Return a path as it is found from here."""
+        return normpath(self.here + path) if self.here and path and not path.startswith("<with:") else path
+
+    def place(self, path: str, line: int) -> str:
+        """Return ``path:line`` as it is found from here, so that a terminal makes it a link."""
+        return place(self.near(path), line)
+
+    def prose(self, text: str) -> str:
+        """Return a sentence, clean, with the places that are in it as they are found from here."""
+        return clean(_PATH.sub(lambda found: self.near(found[0]) if self.lines(found[0]) else found[0], text))
 
     def hosted(self, path: str) -> str:
         """Return a path from the top of the repository. Files of extra roots (``<with:NAME>/…``) are not in it."""

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from auditor.render.escape import escape
-from auditor.render.frame import place
 from auditor.render.layers import Box, Drawing, Edge, Point, draw
 from auditor.render.missing import missing_edge
-from auditor.render.plain import clean, short
+from auditor.render.plain import clean, place, short
 from auditor.triage import ReportedFinding, Site, Step
 
 WIDTH, HEIGHT = 178.0, 54.0

@@ -35,6 +35,11 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def place(path: str, line: int) -> str:
+    """Return ``path:line``, as editors and terminals make it a link; ``path`` alone for a whole file."""
+    return f"{clean(path)}:{line}" if line else clean(path)
+
+
 def short(name: str) -> str:
     """Return the last part of a qualified name, with its class: ``a.b.Pool.get`` is ``Pool.get``."""
     parts = clean(name).split(".")

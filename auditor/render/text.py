@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 
 from auditor.render.footer import footer, sentence
-from auditor.render.frame import caret_frame, place, step_text, tree
+from auditor.render.frame import caret_frame, step_text, tree
 from auditor.render.missing import EVERYTHING, about_loader, beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
@@ -64,12 +64,12 @@ def _finding(
     gutter = " " * len(str(finding.line))
     more: Note = "explain", [_command("explain", finding.fingerprint, page)]
     if before is not None and _alike(finding, before):
-        notes = [("as above", [_differs(finding)]), more]
+        notes = [("as above", [_differs(finding, page)]), more]
         frame = caret_frame(page, finding.path, (finding.line, finding.column), (0, 0), "")[:1]
     else:
         notes = [
             *_path(finding, page, gutter),
-            *_missing(finding, sites),
+            *_missing(finding, sites, page),
             *_fix(finding, page, gutter),
             *_circumstances(finding, sites),
             *([] if explained else [more]),
@@ -96,14 +96,14 @@ def _story(finding: ReportedFinding) -> tuple[object, ...]:
     return finding.check, finding.function, path, finding.confidence, finding.executions, gate
 
 
-def _differs(finding: ReportedFinding) -> str:
+def _differs(finding: ReportedFinding, page: Page) -> str:
     last = finding.witness[-1]
-    return f"the same path, to `{clean(finding.buffer)}` at {place(last.path, last.line)}"
+    return f"the same path, to `{clean(finding.buffer)}` at {page.place(last.path, last.line)}"
 
 
 def _headline(finding: ReportedFinding, page: Page) -> list[str]:
     head = f"{finding.severity}[{clean(finding.check)}]"
-    first, *rest = wrapped(clean(finding.message), page.width, f"{head}: ", "  ")
+    first, *rest = wrapped(page.prose(finding.message), page.width, f"{head}: ", "  ")
     message = page.strong(first.removeprefix(head))
     return [_severity(page, finding.severity)(head) + message, *map(page.strong, rest)]
 
@@ -128,20 +128,20 @@ def _path(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     yield from (("see", [step_text(page, step)]) for step in beside(finding))
 
 
-def _missing(finding: ReportedFinding, sites: Mapping[str, Site]) -> Iterable[Note]:
+def _missing(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> Iterable[Note]:
     yield from (("missing", [edge]) for edge in missing_edge(finding))
-    yield from (("hint", [clean(hint)]) for hint in finding.hints)
+    yield from (("hint", [page.prose(hint)]) for hint in finding.hints)
     others = [sites[id_] for id_ in finding.sites if id_ in sites and not _is_place(sites[id_], finding)]
     if others:
-        yield "also at", [_places(others)]
+        yield "also at", [_places(others, page)]
 
 
-def _places(sites: Iterable[Site]) -> str:
+def _places(sites: Iterable[Site], page: Page) -> str:
     """Write ``a.py:1, 7; b.py:3``, with the number of those that are left out."""
     files: dict[str, list[int]] = {}
     for site in sites:
         files.setdefault(site.path, []).append(site.line)
-    shown = [f"{clean(path)}:{', '.join(map(str, dict.fromkeys(lines)))}" for path, lines in files.items()]
+    shown = [f"{clean(page.near(path))}:{', '.join(map(str, dict.fromkeys(lines)))}" for path, lines in files.items()]
     rest = list(files.values())[SHOWN_FILES:]
     more = f"; and {sum(map(len, rest)):,} more in {count(len(rest), 'file')}" if rest else ""
     return "; ".join(shown[:SHOWN_FILES]) + more
@@ -154,7 +154,7 @@ def _is_place(site: Site, finding: ReportedFinding) -> bool:
 def _fix(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     fix = finding.fix
     if fix is not None:
-        where = f"before {place(fix.path, fix.line)}, as {clean(fix.like)} waits"
+        where = f"before {page.place(fix.path, fix.line)}, as {page.prose(fix.like)} waits"
         added = (page.good(f"+ {clean(line)}") for line in fix.gate.splitlines())
         yield "fix", ["", f"{gutter}   {where}", *(f"{gutter}   {line}" for line in added)]
 
@@ -219,9 +219,9 @@ def _group_lines(members: list[ReportedFinding], remark: str, page: Page) -> lis
     head = _severity(page, severity)(f"{severity}[{check}]") + f": {count(len(members), 'finding')}{clean(remark)}"
     lines = [head]
     for finding in members[:SHOWN_BRIEF]:
-        where = f"{clean(finding.path)}:{finding.line}:{finding.column}"
+        where = f"{page.place(finding.path, finding.line)}:{finding.column}"
         because = f" -- {clean(finding.justification)}" if finding.justification else ""
-        lines += wrapped(f"{where}  {clean(finding.message)}{because}", page.width, "  ", "      ")
+        lines += wrapped(f"{where}  {page.prose(finding.message)}{because}", page.width, "  ", "      ")
     if len(members) > SHOWN_BRIEF:
         lines.append(f"  and {len(members) - SHOWN_BRIEF:,} more: -o json lists all of them")
     return lines

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from auditor.render import words
-from auditor.render.frame import caret_frame, place, step_text, tree
+from auditor.render.frame import caret_frame, step_text, tree
 from auditor.render.missing import about_loader, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, joined, short, wrapped
@@ -68,7 +68,7 @@ def _width(source: str, site: Site, name: str) -> int:
 
 def _verdict(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> list[str]:
     lines: list[str] = []
-    for text in dict.fromkeys(_sentences(site, bindings, findings)):
+    for text in dict.fromkeys(_sentences(site, bindings, findings, page)):
         lines += wrapped(text, page.width)
     for text in _others(site, bindings):
         lines += wrapped(text, page.width)
@@ -76,12 +76,14 @@ def _verdict(site: Site, bindings: Sequence[Binding], findings: Sequence[Reporte
     return [paint(line) for line in lines]
 
 
-def _sentences(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding]) -> Iterable[str]:
+def _sentences(
+    site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page
+) -> Iterable[str]:
     if not bindings:
         yield _unknown_sentence("receiver-unresolved" if not site.open else site.open[0])
     for binding in bindings:
         if binding.verdict == site.verdict:
-            yield _sentence(binding, findings)
+            yield _sentence(binding, findings, page)
     if site.verdict == "gated":
         yield _advice(site)
 
@@ -96,15 +98,15 @@ def _others(site: Site, bindings: Sequence[Binding]) -> Iterable[str]:
             yield f"Where it is {joined(dict.fromkeys(names), 'or')}: {verdict}."
 
 
-def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
+def _sentence(binding: Binding, findings: Sequence[ReportedFinding], page: Page) -> str:
     match binding.verdict:
         case "gated":
-            return " ".join(_gated_sentence(binding, gate) for gate in binding.gates[:1]) or "Already gated."
+            return " ".join(_gated_sentence(binding, gate, page) for gate in binding.gates[:1]) or "Already gated."
         case "ungated":
             said = [f.message for f in findings if f.check == binding.check] or [f.message for f in findings]
-            return "Not gated: " + (clean(said[0]) if said else f"a path reaches {_target(binding)} with no gate.")
+            return "Not gated: " + (page.prose(said[0]) if said else f"a path reaches {_target(binding)} with no gate.")
         case "latent":
-            why = clean(binding.reason) or "no scenario arms this object"
+            why = page.prose(binding.reason) or "no scenario arms this object"
             return f"Latent: {_target(binding)} is read without a gate, but no load can reach it now: {why}."
         case "exempt":
             return f"No gate is needed: {clean(words.exempt(binding.reason))}."
@@ -112,8 +114,8 @@ def _sentence(binding: Binding, findings: Sequence[ReportedFinding]) -> str:
             return _unknown_sentence(binding.reason)
 
 
-def _gated_sentence(binding: Binding, gate: Gate) -> str:
-    where = f"{place(gate.path, gate.line)} (`{clean(gate.expression)}`)"
+def _gated_sentence(binding: Binding, gate: Gate, page: Page) -> str:
+    where = f"{page.place(gate.path, gate.line)} (`{clean(gate.expression)}`)"
     return f"Already gated: the wait at {where} comes before {_target(binding)} reads."
 
 
@@ -145,14 +147,16 @@ def _binds(report: Report, site: Site, bindings: Sequence[Binding], page: Page) 
         yield from _paragraph(page, f"{named}: {binding.verdict}")
         yield from _fact(page, "method", clean(binding.method))
         yield from _fact(page, "class", joined(map(clean, binding.classes), "or"))
-        yield from _fact(page, "made at", ", ".join(map(clean, binding.objects)))
-        yield from _fact(page, "runs", _runs(report, binding))
+        yield from _fact(page, "made at", ", ".join(clean(page.near(made)) for made in binding.objects))
+        yield from _fact(page, "runs", _runs(report, binding, page))
         yield from _fact(page, "when", joined(map(clean, binding.when)))
         yield from _fact(page, "because", *_steps(binding.derivation, told, page))
         yield from _fact(page, "assumes", ", ".join(map(clean, binding.assumptions)))
     for one in site.excluded:
-        yield from _paragraph(page, f"Not {joined([short(name) for name in one.classes], 'or')}: {clean(one.why)}.")
-        yield from _fact(page, "made at", ", ".join(map(clean, one.objects)))
+        yield from _paragraph(
+            page, f"Not {joined([short(name) for name in one.classes], 'or')}: {page.prose(one.why)}."
+        )
+        yield from _fact(page, "made at", ", ".join(clean(page.near(made)) for made in one.objects))
     if site.open:
         yield from _paragraph(page, f"Classes from outside the tree may come in: {joined(map(clean, site.open))}.")
 
@@ -167,17 +171,17 @@ def _steps(steps: tuple[Step, ...], told: set[tuple[Step, ...]], page: Page) -> 
     """The steps up to where they go on as those of a binding above; ``told`` are the ways on that stand there."""
     for number, step in enumerate(steps):
         if steps[number:] in told:
-            yield "as above" if number == 0 else f"and on as above, from {place(step.path, step.line)}"
+            yield "as above" if number == 0 else f"and on as above, from {page.place(step.path, step.line)}"
             break
         yield step_text(page, step)
     told.update(steps[number:] for number in range(len(steps)))
 
 
-def _runs(report: Report, binding: Binding) -> str:
+def _runs(report: Report, binding: Binding, page: Page) -> str:
     load = "a load possible" if binding.phase == "load-possible" else "no load possible"
     scenario = next((s for s in report.scenarios if s.id == binding.scenario), None)
     if scenario:
-        armed = f", with {clean(scenario.what)} ({place(scenario.path, scenario.line)})"
+        armed = f", with {clean(scenario.what)} ({page.place(scenario.path, scenario.line)})"
     else:
         armed = f", scenario {clean(binding.scenario)}" if binding.scenario else ""
     sure = "" if binding.feasible == "proved" else "; not proved to happen (flow only)"
@@ -208,11 +212,11 @@ def _gates(bindings: Sequence[Binding], findings: Sequence[ReportedFinding], pag
 
 
 def _certificate(gate: Gate, objects: Iterable[str], page: Page) -> Iterable[str]:
-    yield from _paragraph(page, f"{place(gate.path, gate.line)}  `{clean(gate.expression)}`")
+    yield from _paragraph(page, f"{page.place(gate.path, gate.line)}  `{clean(gate.expression)}`")
     yield from _fact(page, "on", joined(dict.fromkeys(objects), "or"))
     yield from _fact(page, "layer", clean(gate.layer))
     yield from _fact(page, "covers", clean(gate.covers))
-    yield from _fact(page, "armed", clean(gate.armed))
+    yield from _fact(page, "armed", page.prose(gate.armed))
 
 
 def _loader(report: Report, page: Page) -> Iterable[str]:
@@ -221,7 +225,7 @@ def _loader(report: Report, page: Page) -> Iterable[str]:
         yield from _paragraph(page, "This report has no finding about the loader's side.")
     for finding in found:
         yield from _paragraph(
-            page, f"{place(finding.path, finding.line)}  {clean(finding.check)}: {clean(finding.message)}"
+            page, f"{page.place(finding.path, finding.line)}  {clean(finding.check)}: {page.prose(finding.message)}"
         )
 
 
@@ -237,7 +241,7 @@ def _ways_round(report: Report, site: Site, page: Page) -> Iterable[str]:
     told = joined(f"{number} {verdict}" for verdict, number in numbers.items() if number)
     yield from _paragraph(page, f"{count(len(same), 'other site')} can reach the same objects: {told}.")
     for other, worst in holes[:SHOWN_SITES]:
-        text = f"{place(other.path, other.line)}  `{clean(other.name)}` in {short(other.function)}: {worst}"
+        text = f"{page.place(other.path, other.line)}  `{clean(other.name)}` in {short(other.function)}: {worst}"
         yield from _paragraph(page, text, "     ")
     if len(holes) > SHOWN_SITES:
         yield f"     and {len(holes) - SHOWN_SITES:,} more"
@@ -255,11 +259,13 @@ def _reached(bindings: Iterable[Binding]) -> frozenset[str]:
 
 
 def _changes(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page) -> Iterable[str]:
-    for text in dict.fromkeys(_change_texts(site, bindings, findings)):
+    for text in dict.fromkeys(_change_texts(site, bindings, findings, page)):
         yield from _paragraph(page, text)
 
 
-def _change_texts(site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding]) -> Iterable[str]:
+def _change_texts(
+    site: Site, bindings: Sequence[Binding], findings: Sequence[ReportedFinding], page: Page
+) -> Iterable[str]:
     if not bindings:
         yield f"To know more: {words.unknown('receiver-unresolved')[1]}."
     for binding in (one for one in bindings if one.verdict == site.verdict):
@@ -268,7 +274,7 @@ def _change_texts(site: Site, bindings: Sequence[Binding], findings: Sequence[Re
                 yield "Taking out that wait, or leaving the counter of that object unset, makes this site ungated."
             case "ungated" | "latent":
                 yield f"A wait for the layer before the read, in `{short(binding.method or site.function)}`."
-                yield from (f"{clean(hint)}" for finding in findings for hint in finding.hints)
+                yield from (page.prose(hint) for finding in findings for hint in finding.hints)
             case "exempt":
                 yield "A read of its elements where a load can be in flight would need a gate."
             case _:

@@ -17,12 +17,13 @@ from auditor.review.apply import CLOSED, PUBLISHED, READ_ONLY, SUPERSEDED, Outco
 from auditor.review.artifact import LARGEST, Artifact, ArtifactError, Gone, Introduced, from_json, to_json
 from auditor.review.collect import artifact_of, untouched
 from auditor.review.describe import described
-from auditor.review.github import GitHub, base_file, find_pull
+from auditor.review.github import GitHub, base_file, find_pull, installation_token, pull_commits
 from auditor.review.github_client import Client, Clock
 from auditor.review.marks import Marks
 from auditor.review.plan import Review, planned
 from auditor.review.policy import Policy
 from auditor.review.pull import Host, HostError
+from auditor.review.webhook import Called, called, signed
 from auditor.review.wording import Links, commands, summary, title
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "SUPERSEDED",
     "Artifact",
     "ArtifactError",
+    "Called",
     "Client",
     "Clock",
     "GitHub",
@@ -47,12 +49,16 @@ __all__ = [
     "Review",
     "artifact_of",
     "base_file",
+    "called",
     "commands",
     "described",
     "find_pull",
     "from_json",
+    "installation_token",
     "planned",
     "publish",
+    "pull_commits",
+    "signed",
     "summary",
     "title",
     "to_json",

@@ -59,6 +59,20 @@ def find_pull(client: Client, repository: str, head: str) -> int | None:
     return None
 
 
+def pull_commits(client: Client, repository: str, number: int) -> tuple[str, str] | None:
+    """Return base and head of a pull request, None where it is not open."""
+    pull = client.get(f"/repos/{repository}/pulls/{number}")
+    return (str(pull["base"]["sha"]), str(pull["head"]["sha"])) if pull["state"] == "open" else None
+
+
+def installation_token(client: Client, repository: str) -> str:
+    """Return a token for one repository, with no more rights than reviews need. The client speaks for an App."""
+    number = client.get(f"/repos/{repository}/installation")["id"]
+    rights = {"contents": "read", "pull_requests": "write", "checks": "write"}
+    body = {"repositories": [repository.partition("/")[2]], "permissions": rights}
+    return str(client.write("POST", f"/app/installations/{number}/access_tokens", body)["token"])
+
+
 def base_file(client: Client, repository: str, number: int, path: str) -> str | None:
     """Return a file of the commit that the pull request wants to change, or None where there is none."""
     base = client.get(f"/repos/{repository}/pulls/{number}")["base"]["sha"]

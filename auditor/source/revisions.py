@@ -126,6 +126,18 @@ class Revisions:
             return None
         return found.decode().strip()
 
+    def fetch(self, *commits: str) -> None:
+        """Fetch commits, named by their hashes, from where the repository was cloned.
+
+        Raises:
+            UnknownRevision: they are not there, or nobody answers.
+        """
+        plain = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+        try:
+            run_git(str(self.top), "fetch", *plain, "origin", *commits)
+        except GitFailure as error:
+            raise UnknownRevision(f"{', '.join(commits)} cannot be fetched: {error}") from None
+
     def merge_base(self, one: str, other: str) -> str | None:
         """Return where two commits parted; None where they have no commit in common."""
         try:

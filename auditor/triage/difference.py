@@ -22,9 +22,9 @@ Key = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Change:
     """One site before and after. ``what``: ``lost`` (was gated, is ungated), ``joined`` (the same, but only for classes
-    that did not come there before: no gate was lost), ``proof-lost`` (was gated, is unknown), ``moved`` (gated both
-    times, and a gate that it stood on is another one now), ``gained`` (is gated now), or ``verdict`` (any other
-    change)."""
+    or objects that did not come there before: no gate was lost), ``proof-lost`` (was gated, is unknown), ``moved``
+    (gated both times, and a gate that it stood on is another one now), ``gained`` (is gated now), or ``verdict`` (any
+    other change)."""
 
     what: str
     before: Site
@@ -153,9 +153,30 @@ def _what(old: Site, new: Site) -> str | None:
         return "moved" if new.verdict == "gated" and _others(old, new) else None
     if old.verdict == "gated":
         ungated = _classes(new, "ungated")
-        lost = "joined" if ungated and ungated.isdisjoint(_classes(old)) else "lost"
+        others = (ungated and ungated.isdisjoint(_classes(old))) or _still_gated(old, new)
+        lost = "joined" if others else "lost"
         return {"ungated": lost, "unknown": PROOF_LOST}.get(new.verdict, "verdict")
     return "gained" if new.verdict == "gated" else "verdict"
+
+
+def _still_gated(old: Site, new: Site) -> bool:
+    """Whether all that was read behind gates is so still: then what is read without one came there since."""
+    return not _gated(old) - _gated(new)
+
+
+def _gated(site: Site) -> Counter[object]:
+    return Counter(
+        (
+            _last_names(one.classes),
+            len(one.objects),
+            _short(one.method),
+            one.mode,
+            one.phase,
+            frozenset(map(_place, one.gates)),
+        )
+        for one in site.bindings
+        if one.verdict == "gated"
+    )
 
 
 def _others(site: Site, other: Site) -> tuple[Gate, ...]:
@@ -167,7 +188,11 @@ def _others(site: Site, other: Site) -> tuple[Gate, ...]:
 def _classes(site: Site, verdict: str = "") -> frozenset[str]:
     """The classes of the objects that come to a site, all or those with one verdict, by their last names."""
     chosen = (one for one in site.bindings if verdict in ("", one.verdict))
-    return frozenset(name.rpartition(".")[2] for one in chosen for name in one.classes)
+    return frozenset(name for one in chosen for name in _last_names(one.classes))
+
+
+def _last_names(classes: Iterable[str]) -> frozenset[str]:
+    return frozenset(name.rpartition(".")[2] for name in classes)
 
 
 def _place(gate: Gate) -> Key:

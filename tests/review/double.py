@@ -16,12 +16,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import jwt
 from graphql import execute_sync
 
 from tests.review.contracts import faults, graphql_schema, operation, parsed
 
 REPOSITORY = "acme/engine"
 BOT, HUMAN = "github-actions[bot]", "ada"
+APP, ISSUED = "1234", "ghs_issued"
+"""The App that is installed, and the token that it is given."""
 LONGEST = 65_536
 Patches = Mapping[str, str]
 """Path → unified diff."""
@@ -106,6 +109,8 @@ class Double:
     may: set[str] = field(default_factory=lambda: {"comments", "checks", "minimise", "resolve"})
     secondary_after: int | None = None
     page: int = 100
+    app_key: str = ""
+    """The public key of the App; where there is one, no token is taken but the one issued to it."""
     too_large: bool = False
     """Whether the diffs of files are not shown."""
     comments: list[ReviewComment] = field(default_factory=list)
@@ -166,7 +171,7 @@ class Double:
             if fault and fault.when == "before":
                 return fault.status, fault.body, fault.headers
             try:
-                self._admit(headers)
+                self._admit(path, headers)
                 body = json.loads(content) if content else None
                 answer = self._answer(method, path, parse_qs(parts.query), body)
             except Refused as refused:
@@ -180,13 +185,26 @@ class Double:
                 return fault
         return None
 
-    def _admit(self, headers: Mapping[str, str]) -> None:
-        if not headers.get("authorization", "").startswith("Bearer "):
+    def _admit(self, path: str, headers: Mapping[str, str]) -> None:
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind != "Bearer" or (self.app_key and not self._known(path, token)):
             raise Refused(401, "Requires authentication")
         if not headers.get("user-agent"):
             raise Refused(403, "Request forbidden by administrative rules")
         if headers.get("x-github-api-version") != "2022-11-28":
             self.violations.append("the version of the API is not named")
+
+    def _known(self, path: str, token: str) -> bool:
+        """An App asks as itself where it is installed and for a token, and does all else with that token."""
+        if not path.startswith("/app/") and not path.endswith("/installation"):
+            return token == ISSUED
+        try:
+            claim = jwt.decode(
+                token, self.app_key, algorithms=["RS256"], issuer=APP, options={"require": ["exp", "iat"]}
+            )
+        except jwt.PyJWTError:
+            return False
+        return bool(claim["exp"] - claim["iat"] <= 600)
 
     def _answer(self, method: str, path: str, query: dict[str, list[str]], body: Any) -> tuple[int, Any, Any]:
         self.log.append((method, path))
@@ -221,6 +239,10 @@ class Double:
         match method, path.removeprefix(repo):
             case "GET", _ if path == pull:
                 return 200, self._pull(), {}
+            case "GET", "/installation":
+                return 200, {"id": 99}, {}
+            case "POST", "/app/installations/99/access_tokens":
+                return 201, {"token": ISSUED}, {}
             case "GET", "/pulls":
                 return 200, [self._pull()] if self.state == "open" else [], {}
             case "GET", rest if rest.startswith("/commits/") and last == "pulls":

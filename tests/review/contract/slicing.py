@@ -25,13 +25,14 @@ OPERATIONS = frozenset(
         *("pulls/update-review-comment", "issues/create-comment", "issues/update-comment"),
         *("checks/create", "checks/update", "checks/list-for-ref"),
         *("repos/get-content", "repos/list-pull-requests-associated-with-commit"),
+        *("apps/get-repo-installation", "apps/create-installation-access-token"),
     }
 )
 READ = frozenset(
     {
         *("number", "state", "draft", "head", "base", "sha", "filename", "status", "patch", "previous_filename"),
         *("check_runs", "total_count", "id", "external_id", "output", "annotations_count", "content", "encoding"),
-        *("name", "conclusion", "body", "user", "login"),
+        *("name", "conclusion", "body", "user", "login", "token"),
     }
 )
 """Members of answers that the double gives."""

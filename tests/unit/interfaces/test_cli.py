@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from auditor import __version__
 from auditor.errors import AuditError
 from auditor.interfaces.cli import main
+from auditor.interfaces.output import page_width
 from auditor.source import cache_home
 from auditor.triage import Report
 from tests.unit.interfaces import fake
@@ -39,7 +40,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file.write_text("\n".join(sample.lines(sample.INDEXER)) + "\n", encoding="utf-8")
     (file.parent / "other.py").write_text("x = 1\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -281,6 +282,20 @@ def test_colours(
         monkeypatch.setenv(name, value)
     assert ("\x1b[" in run("check", *arguments).stdout) == coloured
     assert "\x1b[" not in run("check", *arguments, "-o", "json").stdout
+
+
+@pytest.mark.parametrize(("asked", "columns"), [("", 100), ("wide", 100), ("-1", 100), ("200", 200), ("20", 60)])
+def test_columns_of_what_is_piped(asked: str, columns: int) -> None:
+    """Those of COLUMNS, as for any tool that wraps, with room for a place; else always as many."""
+    assert page_width(terminal=False, environment={"COLUMNS": asked}) == columns
+
+
+def test_columns_change_no_word(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = run("check").stdout
+    monkeypatch.setenv("COLUMNS", "9999")
+    wide = run("check").stdout
+    assert wide.count("\n") < narrow.count("\n")
+    assert wide.rpartition("\n\n")[2].split() == narrow.rpartition("\n\n")[2].split(), "the footer"
 
 
 # ---------------------------------------------------------------- why

@@ -69,3 +69,20 @@ def test_without_a_repository_paths_start_at_the_working_folder(tree: Path, monk
 
 def test_the_page_shows_the_source(tree: Path) -> None:
     assert "keys = forward_batch.token_to_kv_pool.indexer_pool" in run("python", "-o", "html").stdout
+
+
+@pytest.mark.parametrize(
+    ("where", "below"), [(".", "python/"), ("python", ""), ("python/sglang", "../"), ("elsewhere", "")]
+)
+def test_people_get_paths_that_lead_from_where_they_stand(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, where: str, below: str
+) -> None:
+    """A terminal makes them links. Where neither folder is in the other they are those of the audited root."""
+    (tree / where).mkdir(exist_ok=True)
+    monkeypatch.chdir(tree / where)
+    told = run(str(tree / "python"), "-o", "text", "-o", f"json:{tree}/r.json").stdout
+    assert f"--> {below}{sample.INDEXER}:140:10" in told
+    assert f"└─ {below}{sample.INDEXER}:140  " in told
+    assert f"before {below}{sample.INDEXER}:140, as" in told
+    report = json.loads((tree / "r.json").read_text(encoding="utf-8"))
+    assert {one["path"] for one in report["findings"]} >= {sample.INDEXER}, "a format for programs keeps its paths"

@@ -13,7 +13,19 @@ import pytest
 from tests.unit.render import sample
 
 FAKE = [sys.executable, "-m", "tests.unit.interfaces.fake"]
-HEAVY = ("libcst", "networkx", "jinja2", "multiprocessing", "concurrent.futures", "urllib.request", "sqlite3")
+HEAVY = (
+    "libcst",
+    "networkx",
+    "jinja2",
+    "multiprocessing",
+    "concurrent.futures",
+    "urllib.request",
+    "sqlite3",
+    "socket",
+    "starlette",
+    "uvicorn",
+    "jwt",
+)
 
 
 @pytest.fixture
@@ -31,7 +43,9 @@ def start(root: Path, *arguments: str, fake: str = "", **options: object) -> sub
     )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["check", "--help"], ["graph", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["check", "--help"], ["graph", "--help"], ["serve", "--help"]]
+)
 def test_help_imports_nothing_heavy(root: Path, arguments: list[str]) -> None:
     code = (
         "import sys\n"

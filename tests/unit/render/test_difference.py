@@ -29,3 +29,14 @@ def test_a_gate_in_another_function_is_told_by_where_it_is() -> None:
     moved = told(asked=replace(GATE.asked, function="pkg.Pool.other", line=7))
     assert f"waits in Pool.other ({GATE.asked.path}:7)" in moved
     assert " now, in " not in moved
+
+
+def test_what_joined_is_named_by_its_class_or_is_another_object() -> None:
+    """The gate stands where it stood, so it is not called lost."""
+    ungated = replace(sample.UNGATED, classes=GATED.bindings[0].classes)
+    for joins, name in ((ungated, "another object"), (replace(ungated, classes=("pkg.Newcomer",)), "Newcomer")):
+        site = replace(GATED, verdict="ungated", bindings=(joins, *GATED.bindings))
+        before, after = (replace(sample.REPORT, sites=(one,), findings=()) for one in (GATED, site))
+        written = DIFFERENCE_FORMATS["text"](difference_of(before, after), Page(width=10_000))
+        assert f"; is ungated now for {name}\n" in written
+        assert "gates: 0 lost, 1 missing for what joined, " in written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.unit.render import sample
 
 PAGE = Page(lines=sample.lines)
 WIDE = Page(lines=sample.lines, width=10_000)
+CONFIG = sample.REPORT.configuration
 
 
 def text(report: object = sample.REPORT, page: Page = PAGE) -> str:
@@ -220,3 +222,23 @@ def test_what_every_object_that_is_read_needs_is_told() -> None:
         finding = replace(sample.FINDINGS[0], path=site.path, line=site.line, sites=(site.id,), executions=())
         report = replace(sample.REPORT, sites=(here,), findings=(finding,))
         assert told in text(replace(report, findings=(replace(finding, check="bypassed-owner"),)))
+
+
+def test_every_path_starts_where_the_reader_stands() -> None:
+    """Also those in sentences, if they are files of the tree; nothing else changes."""
+    page = Page(width=10_000, lines=lambda path: sample.lines(path) or [""] if path.startswith("sglang/") else [])
+    plain = text(page=page)
+    told = text(page=replace(page, here="top/"))
+    assert told == re.sub(r"\bsglang/", "top/sglang/", plain).replace(f" {CONFIG}\n", f" top/{CONFIG}\n")
+    assert text(page=replace(page, here="../")) == told.replace("top/", "../")
+    hint = replace(sample.FINDINGS[1], hints=("as at nowhere.py:3, (sglang/a.py:4) `sglang/b.py:5`; at 12:30",))
+    said = text(replace(sample.REPORT, findings=(hint,)), replace(page, here="top/"))
+    assert "as at nowhere.py:3, (top/sglang/a.py:4) `top/sglang/b.py:5`; at 12:30" in said
+
+
+def test_no_path_leads_to_what_is_read_beside_the_tree() -> None:
+    step = replace(sample.UNGATED.witness[0], path="<with:plugin>/p.py")
+    finding = replace(sample.FINDINGS[1], witness=(step, *sample.UNGATED.witness))
+    assert "\n      <with:plugin>/p.py:" in text(
+        replace(sample.REPORT, findings=(finding,)), replace(PAGE, here="top/")
+    )

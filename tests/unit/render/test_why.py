@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -149,3 +150,9 @@ def test_no_control_character_comes_through(noise: str) -> None:
         )  # fmt: skip
         written = why(site, Page(lines=lambda _path: [dirty] * 100))
         assert all(character.isprintable() or character == "\n" for character in written)
+
+
+@pytest.mark.parametrize("site", sample.SITES, ids=lambda site: site.verdict)
+def test_every_path_starts_where_the_reader_stands(site: Site) -> None:
+    page = replace(PAGE, lines=lambda path: sample.lines(path) or [""] if path.startswith("sglang/") else [])
+    assert why(site, replace(page, here="top/")) == re.sub(r"\bsglang/", "top/sglang/", why(site, page))

@@ -53,6 +53,31 @@ def test_a_class_that_joins_a_site_loses_no_gate() -> None:
     assert what([site()], [site("ungated", bindings=(other, *site("ungated").bindings))]) == [("lost", 10, 10)]
 
 
+POOL, UNGATED = replace(GATED, classes=("m.Pool",)), replace(sample.UNGATED, classes=("m.Pool",))
+
+
+def test_an_object_that_joins_a_site_loses_no_gate() -> None:
+    """Of a class that came there before: an inner pool whose counter was taken away, say."""
+    both = site("ungated", bindings=(UNGATED, POOL))
+    assert what([site()], [both]) == [("joined", 10, 10)]
+    assert changes(report(site()), report(both))[0].newcomers() == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((POOL, POOL), (UNGATED, POOL)),
+        ((replace(POOL, classes=("m.Kid", "m.Pool")),), (UNGATED, replace(POOL, classes=("m.Kid",)))),
+        ((replace(POOL, objects=("a.py:1", "a.py:2")),), (UNGATED, replace(POOL, objects=("a.py:2",)))),
+        ((POOL, replace(POOL, mode="replay")), (replace(UNGATED, mode="replay"), POOL)),
+        ((POOL,), (UNGATED, replace(POOL, gates=(replace(GATE, on="Other"),)))),
+    ],
+    ids=["one of two", "one of two classes", "one of two objects", "in one mode", "another gate"],
+)
+def test_a_gate_that_is_lost_for_a_part_is_lost(before: Any, after: Any) -> None:
+    assert what([site(bindings=before)], [site("ungated", bindings=after)]) == [("lost", 10, 10)]
+
+
 @pytest.mark.parametrize("verdict", ["gated", "ungated", "unknown", "exempt"])
 def test_nothing_changed(verdict: str) -> None:
     assert what([site(verdict)], [site(verdict, line=99)]) == []
