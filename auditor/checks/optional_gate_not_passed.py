@@ -10,7 +10,7 @@ def applies(case: Case) -> str | None:
     if near is None:
         return None
     gate = f"{near.gate.text} (line {near.gate.place.line})"
-    return f"{case.method} reads {case.storage} without {_named(near.gate.given)} that {gate} depends on"
+    return f"{case.method} reads {case.storage} without {_named(tuple(one.name for one in near.gate.given))} that {gate} depends on"
 
 
 def _named(arguments: tuple[str, ...]) -> str:

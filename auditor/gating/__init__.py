@@ -16,6 +16,7 @@ from auditor.gating.streams import ASIDE
 from auditor.gating.symbols import Layer, Path, readable
 from auditor.gating.values import (
     EAGER,
+    EARLY,
     REPLAY,
     SKIPPED,
     UNRELATED_ARGUMENT,
@@ -34,6 +35,7 @@ from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, 
 __all__ = [
     "ASIDE",
     "EAGER",
+    "EARLY",
     "ORDER",
     "REPLAY",
     "SKIPPED",

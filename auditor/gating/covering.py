@@ -10,8 +10,9 @@ from auditor.dataflow import edge_dominators, reaches
 from auditor.facts import NOTHING, Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
+from auditor.gating.loads import goes_on
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
+from auditor.gating.values import EARLY, PASSED_ON, SWITCH, UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
 from auditor.link import Code, Instance
 
 NOOP = "noop"
@@ -41,7 +42,10 @@ class Covering:
             if verdict and not gate.given:
                 return (gate, why), []
             if gate.given and verdict is not False:
-                near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
+                if all(one.operator == PASSED_ON for one in gate.given):
+                    near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
+                elif verdict:
+                    near.append(Near(SWITCH, gate, why))
             elif why != OTHER:
                 near.append(Near(_kind(verdict, why), gate, why))
         return None, near
@@ -100,10 +104,19 @@ class Covering:
                     yield Near("after", gate, "only after the read")
                 elif not before:
                     yield Near("aside", gate, "on other paths")
+                elif self._is_early(key, (event.block, event.index), point):
+                    yield Near(EARLY, gate, "before the load begins")
                 elif self._guard_is_foreign(key, event.block, block):
                     yield Near("guard", gate, "whether it runs is decided outside the tree")
                 else:
                     yield Near("branch", gate, "not on every path")
+
+    def _is_early(self, key: FrameKey, gate: tuple[int, int], point: tuple[int, int]) -> bool:
+        """Whether a load may begin between a gate and a point."""
+        flow = self._held.flow(self._graph.code(key))
+        return any(
+            goes_on(flow, gate, begin) and goes_on(flow, begin, point) for begin in self._held.begins(key)
+        )
 
     def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
         """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""

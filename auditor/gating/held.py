@@ -6,7 +6,7 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from types import MappingProxyType
@@ -34,13 +34,14 @@ from auditor.facts import (
 )
 from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
+from auditor.gating.given import Answers, asked, is_optional
 from auditor.gating.loops import behind as behind_loops
 from auditor.gating.memos import Memos, is_memoised
 from auditor.gating.streams import Streams
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Held, Place, Vacuous, defined_at, meet, simplest
+from auditor.gating.values import PASSED_ON, Gate, Given, Held, Place, Vacuous, defined_at, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
@@ -49,6 +50,10 @@ Calling: TypeAlias = Call | Attr | Enter | Item
 subscript."""
 Resuming: TypeAlias = Iterate | Enter
 """An instruction that runs a generator up to its next ``yield``: the round of a loop, the start of a with block."""
+
+
+Begins: TypeAlias = Callable[[FrameKey], Collection[tuple[int, int]]]
+"""The places (block, index) in a frame at which a load may begin."""
 
 
 class Primitive(NamedTuple):
@@ -73,20 +78,33 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame. ``known``: what is held on branches on which a memo says so."""
+    """The answer for one frame. ``known``: what is held on branches on which a memo says so; ``begins``: where a load
+    may begin."""
 
     events: tuple[Event, ...]
     starts: Mapping[int, Held]
     exits: Held
     known: Mapping[tuple[int, int], Held] = field(default_factory=dict)
+    begins: tuple[tuple[int, int], ...] = ()
 
     def at(self, block: int, index: int) -> Held:
         """What is held just before instruction ``index`` of ``block``."""
-        held = set(self.starts.get(block, frozenset()))
-        for event in self.events:
-            if event.block == block and event.index < index:
-                held.update(event.gates)
-        return frozenset(held)
+        return _run(self.starts.get(block, frozenset()), block, index, self.events, self.begins)
+
+
+def _run(
+    held: Held, block: int, index: int, events: Iterable[Event], begins: Iterable[tuple[int, int]]
+) -> Held:
+    """What is held before instruction ``index`` of a block at whose start ``held`` is."""
+    # held(point) ⇐ acquired before it, and no load begins between; what a call acquires that begins one is of that one
+    begun = max((where for number, where in begins if number == block and where < index), default=None)
+    gates = (
+        gate
+        for event in events
+        if event.block == block and (begun is None or event.index >= begun) and event.index < index
+        for gate in event.gates
+    )
+    return (held if begun is None else frozenset()) | frozenset(gates)
 
 
 def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
@@ -127,9 +145,10 @@ class HeldGates:
     """Computes and remembers the state of every frame that is asked for."""
 
     def __init__(
-        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str] = frozenset()
+        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str], begins: Begins
     ) -> None:
-        """``signals``: the methods that say that a layer has arrived."""
+        """``signals``: the methods that say that a layer has arrived; ``begins``: where loads begin in a frame."""
+        self.begins = begins
         self._linker = linker
         self._graph = graph
         self._spec = spec
@@ -149,6 +168,7 @@ class HeldGates:
         start += [key for key in graph.frames if key[0] in self._empty]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
+        self.answers = Answers(linker)
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
         self.streams = Streams(linker, graph, self.flow)
@@ -179,50 +199,66 @@ class HeldGates:
         """What is held on the edge from one block to another."""
         code = self._graph.code(key)
         block = code.facts.blocks[source]
-        end = 0 if target in block.handlers else len(block.instructions) + 1
         state = self.state(key)
         nothing: Held = frozenset()
+        if target in block.handlers:
+            held = nothing if any(number == source for number, _ in state.begins) else state.at(source, 0)
+        else:
+            held = state.at(source, len(block.instructions) + 1)
         said = self._refinements(code).get((source, target), nothing) | state.known.get((source, target), nothing)
-        return state.at(source, end) | said
+        return held | said
 
     def _solve(self, key: FrameKey) -> FrameState:
         code = self._graph.code(key)
         if code.name in self._empty:
             return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
-        state = self._state(code, events)
+        begins = tuple(self.begins(key))
+        state = self._state(code, events, begins)
         memos = self._memos.known(key, state.at) if events else {}
         known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
         if known:
-            state = self._state(code, _skipped(events, memos), known)
+            state = self._state(code, _skipped(events, memos), begins, known)
         aside = {
             one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
         }
         return replace(state, exits=state.exits - aside) if aside else state
 
     def _state(
-        self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})
+        self,
+        code: Code,
+        events: tuple[Event, ...],
+        begins: tuple[tuple[int, int], ...],
+        known: Mapping[tuple[int, int], Held] = MappingProxyType({}),
     ) -> FrameState:
+        last = dict(sorted(begins))  # of each block, the last place where a load begins
         by_block: dict[int, list[Gate]] = {}
         for event in events:
-            by_block.setdefault(event.block, []).extend(event.gates)
-        starts = self._starts(code, by_block, known)
-        return FrameState(events, starts, _at_returns(code.facts, starts, by_block), known)
+            if event.index >= last.get(event.block, 0):
+                by_block.setdefault(event.block, []).extend(event.gates)
+        starts = self._starts(code, by_block, known, last)
+        return FrameState(events, starts, _at_returns(code.facts, starts, by_block, last), known, begins)
 
     def _starts(
-        self, code: Code, by_block: Mapping[int, list[Gate]], known: Mapping[tuple[int, int], Held]
+        self,
+        code: Code,
+        by_block: Mapping[int, list[Gate]],
+        known: Mapping[tuple[int, int], Held],
+        cut: Collection[int] = (),
     ) -> Mapping[int, Held]:
-        """What is held at the start of each block; ``known`` what is besides on some edges."""
+        """What is held at the start of each block; ``known`` what is besides on some edges. What was held before is
+        not behind the blocks ``cut``."""
         nothing: Held = frozenset()
         said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
-            after = held | frozenset(by_block.get(block, ()))
+            before = nothing if block in cut else held
+            after = before | frozenset(by_block.get(block, ()))
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
                 to: simplest(
-                    (held if to in content.handlers else after)
+                    (before if to in content.handlers else after)
                     | said.get((block, to), nothing)
                     | known.get((block, to), nothing)
                 )
@@ -356,7 +392,7 @@ class HeldGates:
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
-            given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
+            given = (Given(path.root, PASSED_ON),) if not path.names and is_optional(code.facts, path.root) else ()
             return Gate(None, path, layer, given=given, noop=noop, place=place, text=text, chain=(place,))
         reached = self._linker.reached(frame, one.counter.base, one.block, one.counter.name)
         owners = frozenset(owner for owner, _ in reached)
@@ -455,7 +491,8 @@ class HeldGates:
             return None
         at = call.at if resuming is None else resuming.at
         place = Place(frame.code.path, at.line, at.column, frame.code.name)
-        if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
+        given = self.answers.answered(frame.code, call, callee, argument, gate.given, implicit=site.implicit)
+        if given is None:
             return None
         through = path_into(frame.code, argument, gate.through)
         through = None if through is None else self._fields.path(key, through)
@@ -467,7 +504,7 @@ class HeldGates:
             only = (path, only[1])
         chains = [(place, *chain) for chain in gate.chains]
         return replace(
-            gate, through=through, layer=layer, only=only, given=(), chain=chains[0], beside=tuple(chains[1:])
+            gate, through=through, layer=layer, only=only, given=given, chain=chains[0], beside=tuple(chains[1:])
         )
 
     # ------------------------------------------------------------ branches
@@ -484,7 +521,9 @@ class HeldGates:
         for number, block in enumerate(code.facts.blocks):
             if isinstance(block.end, Branch) and block.end.then != block.end.orelse:
                 for side, target in ((True, block.end.then), (False, block.end.orelse)):
-                    vacuous = self._nothing_to_wait_for(code, block.end.test, side=side)
+                    vacuous = self._nothing_to_wait_for(code, block.end.test, side=side) or _switched(
+                        code, block.end.test, side=side
+                    )
                     if vacuous is not None:
                         found[number, target] = frozenset({vacuous})
         return found
@@ -537,9 +576,15 @@ class HeldGates:
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
         if path in loose:
             return Vacuous(frozenset({path}))
-        if loose and isinstance(one, Param) and _is_optional(code, one.name):
-            return Vacuous(without=frozenset({one.name}))
+        if loose and isinstance(one, Param) and is_optional(code.facts, one.name):
+            return Vacuous(without=frozenset({Given(one.name, PASSED_ON)}))
         return None
+
+
+def _switched(code: Code, test: Value, *, side: bool) -> Vacuous | None:
+    """The test of a parameter, on this side, says that it is not what the other side asks."""
+    other = asked(code, test, side=not side)
+    return None if other is None else Vacuous(without=frozenset({other}))
 
 
 def _awaited(code: Code) -> Mapping[Value, list[tuple[int, int]]]:
@@ -601,29 +646,23 @@ def _union(owners: Iterable[frozenset[Instance] | None]) -> frozenset[Instance] 
     return frozenset().union(*known) if known else None
 
 
-def is_given(code: Code, value: Value | Path | None) -> bool:
-    """Whether an argument is passed and not None as written."""
-    if value is None or isinstance(value, Path):
-        return value is not None
-    one = code.defined.get(value)
-    return not (isinstance(one, Const) and one.value is None)
-
-
-def _is_optional(code: Code, name: str) -> bool:
-    return any(one.name == name and one.has_default for one in code.facts.params)
-
-
 def is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)
 
 
-def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: Mapping[int, list[Gate]]) -> Held:
+def _at_returns(
+    function: FunctionFacts,
+    starts: Mapping[int, Held],
+    by_block: Mapping[int, list[Gate]],
+    cut: Collection[int] = (),
+) -> Held:
     held: Held | None = None
     for number, block in enumerate(function.blocks):
         if number in starts and isinstance(block.end, Return):
-            here = simplest(starts[number] | frozenset(by_block.get(number, ())))
+            before: Held = frozenset() if number in cut else starts[number]
+            here = simplest(before | frozenset(by_block.get(number, ())))
             held = here if held is None else meet(held, here)
     return held if held is not None else frozenset()
 

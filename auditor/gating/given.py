@@ -1,0 +1,94 @@
+"""What a gate asks of the parameters of its function, and whether a call answers it.
+
+A test of a parameter that is never bound again (``if wait:``, ``if mode == "decode":``, ``if counter is None:``) says on
+each side what the parameter is. A gate behind one is made by the calls that give a fitting constant, or leave out the
+argument where the default fits; a caller that hands on a parameter of its own is asked itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from auditor.facts import Call, Closure, Const, FunctionFacts, Op, Param, Value
+from auditor.gating.symbols import Path
+from auditor.gating.values import EQUAL, PASSED_ON, TRUTH, Given
+from auditor.link import Code, Linker
+
+Arguments: TypeAlias = Mapping[str, Value | Path]
+"""Parameter name -> the caller's value for it."""
+
+
+def asked(code: Code, test: Value, *, side: bool) -> Given | None:
+    """What a test says of a parameter where it comes out as ``side``; None where it says nothing of one."""
+    match code.defined.get(test):
+        case Op(operator="not", operands=(inner,)):
+            return asked(code, inner, side=not side)
+        case Param(name=name):
+            return Given(name, TRUTH, None, side)
+        case Op(operator="is" | "is not" | "==" | "!=" as operator, operands=(left, right)):
+            one, constant = code.defined.get(left), code.defined.get(right)
+            if isinstance(one, Param) and isinstance(constant, Const):
+                return Given(one.name, EQUAL, constant.value, side == (operator in ("is", "==")))
+    return None
+
+
+class Answers:
+    """What calls give for the parameters of their callees."""
+
+    def __init__(self, linker: Linker) -> None:
+        self._linker = linker
+        self._defaults: dict[str, Mapping[str, Const]] | None = None
+
+    def answered(
+        self, code: Code, call: object, callee: Code, arguments: Arguments, given: tuple[Given, ...], *, implicit: bool
+    ) -> tuple[Given, ...] | None:
+        """What is left to ask of the caller's own parameters; None where a call does not give what is asked, or that
+        cannot be told."""
+        left: list[Given] = []
+        for one in given:
+            value = arguments.get(one.name)
+            if value is None and one.operator != PASSED_ON and not implicit and not _spreads(call):
+                constant = self._default(callee, one.name)
+                if constant is None or not _fits(one, constant):
+                    return None
+            elif value is None:
+                return None
+            elif not isinstance(value, Path):
+                found = code.defined.get(value)
+                if isinstance(found, Param) and one.operator != PASSED_ON:
+                    left.append(one._replace(name=found.name))
+                elif not (_fits(one, found) if isinstance(found, Const) else one.operator == PASSED_ON):
+                    return None
+            elif one.operator != PASSED_ON:
+                return None  # an object that a method is called on
+        return tuple(left)
+
+    def _default(self, callee: Code, name: str) -> Const | None:
+        """The constant that a parameter is where it is left out."""
+        if self._defaults is None:
+            self._defaults = {}
+            for code in self._linker.codes.values():
+                for one in code.defined.values():
+                    if isinstance(one, Closure) and one.defaults:
+                        values = ((name, code.defined.get(value)) for name, value in one.defaults)
+                        self._defaults[f"{code.module}.{one.function}"] = {
+                            name: each for name, each in values if isinstance(each, Const)
+                        }
+        return self._defaults.get(callee.name, {}).get(name)
+
+
+def is_optional(function: FunctionFacts, name: str) -> bool:
+    return any(one.name == name and one.has_default for one in function.params)
+
+
+def _spreads(call: object) -> bool:
+    return isinstance(call, Call) and any(one.kind in ("*", "**") for one in call.arguments)
+
+
+def _fits(one: Given, constant: Const) -> bool:
+    if one.operator == PASSED_ON:
+        return constant.value is not None
+    if one.operator == TRUTH:
+        return bool(constant.value) == one.holds
+    return (type(constant.value) is type(one.value) and constant.value == one.value) == one.holds
