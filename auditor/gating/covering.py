@@ -114,9 +114,7 @@ class Covering:
     def _is_early(self, key: FrameKey, gate: tuple[int, int], point: tuple[int, int]) -> bool:
         """Whether a load may begin between a gate and a point."""
         flow = self._held.flow(self._graph.code(key))
-        return any(
-            goes_on(flow, gate, begin) and goes_on(flow, begin, point) for begin in self._held.begins(key)
-        )
+        return any(goes_on(flow, gate, begin) and goes_on(flow, begin, point) for begin in self._held.begins(key))
 
     def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
         """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""

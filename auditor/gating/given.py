@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.facts import Call, Closure, Const, FunctionFacts, Op, Param, Value
 from auditor.gating.symbols import Path
 from auditor.gating.values import EQUAL, PASSED_ON, TRUTH, Given
@@ -36,19 +37,24 @@ def asked(code: Code, test: Value, *, side: bool) -> Given | None:
 class Answers:
     """What calls give for the parameters of their callees."""
 
-    def __init__(self, linker: Linker) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph) -> None:
         self._linker = linker
+        self._graph = graph
         self._defaults: dict[str, Mapping[str, Const]] | None = None
 
     def answered(
-        self, code: Code, call: object, callee: Code, arguments: Arguments, given: tuple[Given, ...], *, implicit: bool
+        self, key: FrameKey, site: CallSite, arguments: Arguments, given: tuple[Given, ...]
     ) -> tuple[Given, ...] | None:
-        """What is left to ask of the caller's own parameters; None where a call does not give what is asked, or that
-        cannot be told."""
+        """What a call, with these arguments, leaves to ask of the caller's own parameters; None where it does not give
+        what is asked, or that cannot be told."""
+        code, callee = self._graph.code(key), self._graph.code(site.callee)
+        if not given:
+            return ()
+        plain = not site.implicit and not _spreads(code.defined.get(site.value)) and not self._is_wrapped(key, site)
         left: list[Given] = []
         for one in given:
             value = arguments.get(one.name)
-            if value is None and one.operator != PASSED_ON and not implicit and not _spreads(call):
+            if value is None and one.operator != PASSED_ON and plain:
                 constant = self._default(callee, one.name)
                 if constant is None or not _fits(one, constant):
                     return None
@@ -63,6 +69,14 @@ class Answers:
             elif one.operator != PASSED_ON:
                 return None  # an object that a method is called on
         return tuple(left)
+
+    def _is_wrapped(self, key: FrameKey, site: CallSite) -> bool:
+        """Whether a call runs what a decorator made of the callee: that gives it what it likes."""
+        function = self._graph.code(site.callee).facts
+        return bool(function.decorators) and any(
+            one.value == site.value and wraps(self._graph.code(one.callee).facts, function)
+            for one in self._graph.calls[key]
+        )
 
     def _default(self, callee: Code, name: str) -> Const | None:
         """The constant that a parameter is where it is left out."""

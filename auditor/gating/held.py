@@ -92,9 +92,7 @@ class FrameState:
         return _run(self.starts.get(block, frozenset()), block, index, self.events, self.begins)
 
 
-def _run(
-    held: Held, block: int, index: int, events: Iterable[Event], begins: Iterable[tuple[int, int]]
-) -> Held:
+def _run(held: Held, block: int, index: int, events: Iterable[Event], begins: Iterable[tuple[int, int]]) -> Held:
     """What is held before instruction ``index`` of a block at whose start ``held`` is."""
     # held(point) ⇐ acquired before it, and no load begins between; what a call acquires that begins one is of that one
     begun = max((where for number, where in begins if number == block and where < index), default=None)
@@ -168,7 +166,7 @@ class HeldGates:
         start += [key for key in graph.frames if key[0] in self._empty]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
-        self.answers = Answers(linker)
+        self.answers = Answers(linker, graph)
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
         self.streams = Streams(linker, graph, self.flow)
@@ -491,7 +489,7 @@ class HeldGates:
             return None
         at = call.at if resuming is None else resuming.at
         place = Place(frame.code.path, at.line, at.column, frame.code.name)
-        given = self.answers.answered(frame.code, call, callee, argument, gate.given, implicit=site.implicit)
+        given = self.answers.answered(key, site, argument, gate.given)
         if given is None:
             return None
         through = path_into(frame.code, argument, gate.through)

@@ -67,9 +67,7 @@ def _is_counted(code: Code, path: Path) -> bool:
     return isinstance(source, Iterate)
 
 
-def goes_on(
-    flow: Graph, start: tuple[int, int], goal: tuple[int, int], but: tuple[int, int] | None = None
-) -> bool:
+def goes_on(flow: Graph, start: tuple[int, int], goal: tuple[int, int], but: tuple[int, int] | None = None) -> bool:
     """Whether control can go on from one place to another; not by way of ``but``, where it comes to that again."""
     if start[0] == goal[0] and start[1] < goal[1]:
         return True

@@ -356,13 +356,20 @@ class Needs:
                 continue
             bound = self._bound_here(frame, one, site, arguments, handle.bound)
             layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
-            optional = self._asked(frame.code, one, site, arguments, handle.optional)
+            optional = self._asked(key, site, arguments, handle.optional)
             gate = handle.gate or _answered(optional)
             hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
                 replace(
-                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=optional, hops=hops, when=when
+                    handle,
+                    layer=layer,
+                    touches=touches,
+                    gate=gate,
+                    bound=bound,
+                    optional=optional,
+                    hops=hops,
+                    when=when,
                 ),
             )
 
@@ -598,8 +605,8 @@ class Needs:
                     touches=touches,
                     bound=self._bound_here(frame, call, site, arguments, need.bound),
                     when=when,
-                    optional=self._asked(frame.code, call, site, arguments, need.optional),
-                    near=tuple(self._near_here(frame.code, call, site, arguments, one) for one in need.near),
+                    optional=self._asked(key, site, arguments, need.optional),
+                    near=tuple(self._near_here(key, site, arguments, one) for one in need.near),
                     hops=(replace(hop, layer=layer), *need.hops),
                 )
                 yield into, site
@@ -612,27 +619,23 @@ class Needs:
 
     def _asked(
         self,
-        code: Code,
-        call: Calling,
+        key: FrameKey,
         site: CallSite,
         arguments: Mapping[str, Value | Path],
         optional: tuple[tuple[Gate, str], ...],
     ) -> tuple[tuple[Gate, str], ...]:
         """Gates that depend on arguments, with what they ask of the caller's own parameters; without those that a call
         does not make."""
-        callee, implicit = self._graph.code(site.callee), site.implicit
         found: list[tuple[Gate, str]] = []
         for gate, why in optional:
-            left = self._held.answers.answered(code, call, callee, arguments, gate.given, implicit=implicit)
+            left = self._held.answers.answered(key, site, arguments, gate.given)
             if left is not None:
                 found.append((replace(gate, given=left), why))
         return tuple(found)
 
-    def _near_here(
-        self, code: Code, call: Calling, site: CallSite, arguments: Mapping[str, Value | Path], one: Near
-    ) -> Near:
+    def _near_here(self, key: FrameKey, site: CallSite, arguments: Mapping[str, Value | Path], one: Near) -> Near:
         """A gate that depends on arguments is no longer near for that reason where a call passes them."""
-        if one.why != UNRELATED_ARGUMENT or not self._asked(code, call, site, arguments, ((one.gate, one.what),)):
+        if one.why != UNRELATED_ARGUMENT or not self._asked(key, site, arguments, ((one.gate, one.what),)):
             return one
         return replace(one, why="unrelated")
 
@@ -663,7 +666,7 @@ class Needs:
         bound = need.bound
         gate, near = self._ordering(key, point, need.layer, bound)
         if need.later and gate is not None:
-            gate, near = None, [*near, Near(EARLY, gate[0], gate[1])]
+            near, gate = [*near, Near(EARLY, gate[0], gate[1])], None
         near = self._meant(frame.code, near)
         missing = any(one.what == UNORDERED for one in near)
         if gate is None:

@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
 from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.verify.constants import Constants, constants, decided
 from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
 from auditor.verify.memos import remembered, resets, told_elsewhere
 from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
@@ -62,7 +63,9 @@ class _Program:
         self._facts = facts
         self._words = words
         self._functions: dict[str, Function] = {}
-        self._ways: dict[tuple[tuple[Step, ...], Step | None, Point, frozenset[Point], Memos], frozenset[Point]] = {}
+        self._ways: dict[tuple[tuple[Step, ...], tuple[Step, ...], Point, frozenset[Point], Memos], frozenset[Point]]
+        self._ways = {}
+        self._known: dict[tuple[tuple[Step, ...], Step], Constants] = {}
 
     def opinion(self, one: Certificate) -> Opinion:
         objections = list(self._missing(one))
@@ -149,10 +152,11 @@ class _Program:
         """Functions that are said to wait and can return without."""
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
-            memos = self._remembered(one, wait, depth, above)
+            trail = (*_down_to(one.read, wait[0]), *wait[:depth])
+            memos = self._remembered(one, wait, depth, trail)
             if above.function != step.function and self._is_memoised(step):
                 yield f"{step.function} is memoised: a call of it need not come by {step}"
-            elif above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
+            elif above.function != step.function and self._reached(steps, trail, (0, 0), function.handovers(), memos):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
@@ -165,24 +169,26 @@ class _Program:
     def _reached(
         self,
         gates: tuple[Step, ...],
-        above: Step | None,
+        trail: tuple[Step, ...],
         start: Point,
         goals: Iterable[Point],
         memos: Memos = frozenset(),
     ) -> frozenset[Point]:
-        """The goals that a way round all ``gates`` of a function leads to, which is called at ``above``; not by way of
-        ``memos``."""
-        asked = (gates, above, start, frozenset(goals), memos)
+        """The goals that a way round all ``gates`` of a function leads to, which is called by the steps of ``trail``;
+        not by way of ``memos``."""
+        asked = (gates, trail, start, frozenset(goals), memos)
         if asked not in self._ways:
             function = self.function(gates[0])
             owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
-            cut = _either(nothing_to_wait_for(function, owners, self._given(above, function), self._words), memos)
+            above = next((step for step in reversed(trail) if step.function != gates[0].function), None)
+            idle = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
+            cut = _any(idle, decided(function, self._constants(trail, gates[0])), memos)
             running = function.alike(frozenset[Point]().union(*map(function.running, gates)))
             gated = function.gated_loops(running, cut, self._words.counts)
             self._ways[asked] = function.reaches(start, asked[3], running, cut, gated)
         return self._ways[asked]
 
-    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, above: Step | None) -> Memos:
+    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, trail: tuple[Step, ...]) -> Memos:
         """The branches, in the function of a step of a wait, on which a memo says that the wait was made."""
         if not one.resets:
             return frozenset()
@@ -197,7 +203,7 @@ class _Program:
             found = (each.without(words.first_layers) for each in waited)
             return any((each.terms, each.constant) == (wanted.terms, wanted.constant) for each in found)
 
-        found = remembered(function, lambda points: bool(self._reached(steps, above, (0, 0), points)), fits)
+        found = remembered(function, lambda points: bool(self._reached(steps, trail, (0, 0), points)), fits)
         return frozenset(branch for branch, name in found.items() if self._is_reset(one, function, name))
 
     def _is_reset(self, one: Certificate, function: Function, name: str) -> bool:
@@ -216,6 +222,26 @@ class _Program:
         return frozenset(
             name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
         )
+
+    def _constants(self, trail: tuple[Step, ...], step: Step) -> Constants:
+        """The parameters of the function of a step that are constants where the steps of ``trail`` lead to it."""
+        asked = (trail, step)
+        if asked not in self._known:
+            known: Constants = {}
+            for above, below in pairwise((*trail, step)):
+                if above.function != below.function:
+                    known = self._constants_below(above, known, below)
+            self._known[asked] = known
+        return self._known[asked]
+
+    def _constants_below(self, above: Step, known: Constants, below: Step) -> Constants:
+        caller, callee = self.function(above), self._facts[below.function]
+        scope = self._facts.get((below.function.removesuffix(callee.qualname) + callee.scope).rstrip("."))
+        made = (one if isinstance(one, Call) else caller.made(_source(one)) for one in caller.calls(above))
+        calls = [one for one in made if one is not None and self._called(above, one) == callee.name]
+        if len(calls) != 1 or scope is None:
+            return {}
+        return constants(caller, known, calls[0], callee, Function(scope))
 
     def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
@@ -261,15 +287,15 @@ class _Program:
         used = before is not None and before.function == step.function
         if before is not None and not used and self._is_memoised(step):
             return False  # what it returned may be from before the wait
-        above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
-        memos = self._remembered(one, one.wait, depth, above)
-        round_it = self._reached(gates, above, (0, 0), function.points(step), memos)
+        trail = _down_to(one.read, step)
+        memos = self._remembered(one, one.wait, depth, trail)
+        round_it = self._reached(gates, trail, (0, 0), function.points(step), memos)
         if not round_it:
             return True
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
-        return not any(self._reached(gates, above, (block, index + 1), goals, memos) for block, index in round_it)
+        return not any(self._reached(gates, trail, (block, index + 1), goals, memos) for block, index in round_it)
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
@@ -347,6 +373,8 @@ class _Program:
             arguments = passed(function, made, callee.facts)
             for beyond in beyond_yielded(callee, one):
                 yield carried_up(beyond, arguments).plus(form(function, call.dst), 1)
+        elif isinstance(call, Enter) and made is not None and callee.facts.is_generator:
+            yield carried_up(one, passed(function, made, callee.facts))
         elif isinstance(call, Enter) or (made is not None and callee.facts.name == "__enter__"):
             manager = Enter(NOTHING, made.dst, made.at) if made is not None else call
             yield carried_up(one, {**passed(function, manager, callee.facts), **self._fields(function, made, callee)})
@@ -404,8 +432,14 @@ _LAST = 1_000_000
 """A layer that only a wait for the last one covers."""
 
 
-def _either(cut: Cut, memos: Memos) -> Cut:
-    return lambda test, side: cut(test, side) or (test, side) in memos
+def _any(cut: Cut, other: Cut, memos: Memos) -> Cut:
+    return lambda test, side: cut(test, side) or other(test, side) or (test, side) in memos
+
+
+def _down_to(read: Sequence[Step], step: Step) -> tuple[Step, ...]:
+    """The steps of ``read`` before those in the function of ``step``."""
+    place = next((place for place, each in enumerate(read) if each.function == step.function), 0)
+    return tuple(read[:place])
 
 
 def _waits(one: Certificate) -> tuple[tuple[Step, ...], ...]:

@@ -154,6 +154,12 @@ def passed(
     caller: Function, call: Running, callee: FunctionFacts, *, constructs: bool = False
 ) -> dict[str, tuple[Form, str]]:
     """Parameter of the callee → what the call passes for it; a call that ``constructs`` passes no object."""
+    found = handed(caller, call, callee, constructs=constructs)
+    return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
+
+
+def handed(caller: Function, call: Running, callee: FunctionFacts, *, constructs: bool = False) -> dict[str, Value]:
+    """The same as values of the caller."""
     names = [one.name for one in callee.params if one.kind in ("posonly", "pos")][1 if constructs else 0 :]
     found: dict[str, Value] = {}
     positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
@@ -165,7 +171,7 @@ def passed(
     found.update(zip(names, positional, strict=False))
     if isinstance(call, Call):
         found.update((one.name, one.value) for one in call.arguments if one.kind == "key")
-    return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
+    return found
 
 
 def _receiver(caller: Function, call: Running) -> Value | None:
