@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import (
+    NOTHING,
     Attr,
     Await,
     Branch,
@@ -35,6 +36,8 @@ from auditor.facts import (
 from auditor.gating.class_tests import class_test, tested_names
 from auditor.gating.fields import Fields
 from auditor.gating.given import Answers, asked, is_optional
+from auditor.gating.inlined import signals as signals_of
+from auditor.gating.inlined import waited
 from auditor.gating.loops import behind as behind_loops
 from auditor.gating.memos import Memos, is_memoised
 from auditor.gating.streams import Streams
@@ -58,13 +61,14 @@ Begins: TypeAlias = Callable[[FrameKey], Collection[tuple[int, int]]]
 
 class Primitive(NamedTuple):
     """A wait in a function: where it stands, the call, the method called, the counter attribute it is called on (None:
-    the counter is a value of its own)."""
+    the counter is a value of its own), the value that is its layer (NOTHING: the last)."""
 
     block: int
     position: int
     call: Call
     func: Attr
     counter: Attr | None
+    layer: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class HeldGates:
         if self._connector_wait:
             self._waits[self._connector_wait] = 0
         self._counters = frozenset(one.counter for one in spec.gates)
+        self._signals = signals_of(linker, frozenset(one.method for one in spec.gates))
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
@@ -353,7 +358,12 @@ class HeldGates:
                 if isinstance(one, Call) and isinstance(func, Attr) and func.name in self._waits:
                     base = code.defined.get(func.base)
                     counter = base if isinstance(base, Attr) and base.name in self._counters else None
-                    yield Primitive(number, index, one, func, counter)
+                    argument = one.arguments[self._waits[func.name] :][:1]
+                    yield Primitive(number, index, one, func, counter, argument[0].value if argument else NOTHING)
+                elif isinstance(one, Call) and isinstance(func, Attr) and self._signals:
+                    signal = waited(code, one, self._signals, self._counters)
+                    if signal is not None:
+                        yield Primitive(number, index, one, func, signal.counter, signal.layer)
 
     def _events(self, key: FrameKey, frame: Frame) -> Iterable[Event]:
         for one in self.primitives(frame.code):
@@ -398,8 +408,7 @@ class HeldGates:
         return Gate(owners, through, layer, noop=noop, place=place, text=text, chain=(place,))
 
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:
-        argument = one.call.arguments[self._waits[one.func.name] :][:1]
-        return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+        return layer_of(code.defined, one.layer) if one.layer != NOTHING else Layer(last=True)
 
     def has(self, one: Instance, name: str) -> bool:
         """Whether objects of its class have an attribute of a name."""

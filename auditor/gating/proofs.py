@@ -11,6 +11,7 @@ from auditor.gating.symbols import LAYER_COUNTS
 from auditor.gating.values import EAGER, Gate, Outcome, Place
 from auditor.gating.verdicts import Judgement
 from auditor.link import Linker
+from auditor.loading import counters_of
 from auditor.spec import EngineSpec
 
 
@@ -58,6 +59,7 @@ def vocabulary(spec: EngineSpec, linker: Linker) -> Vocabulary:
         in_flight=frozenset((one.attribute, one.operator, one.value) for one in spec.in_flight),
         first_layers=first_layers(linker),
         counts=frozenset(LAYER_COUNTS),
+        signals=frozenset(name.rpartition(".")[2] for one in counters_of(linker, spec) for name in one.signals),
         own=own,
         absent=frozenset(spec.connectors.absent),
         idle=frozenset(spec.connectors.idle),

@@ -6,7 +6,8 @@ through one function, ``forms`` the layers; here is what a certificate claims:
 1. each step of ``wait`` calls the function of the next, which cannot return without coming by it, or by a step of
    another wait ``beside`` it; the last one waits;
 2. each step of ``read`` calls the function of the next;
-3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait;
+3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait, and
+   no load begins between the two;
 4. the layer waited for covers the layer read;
 5. the counter is registered where it is said to be;
 6. a way round the wait that a memo opens does not count where the wait is made before the memo is told of its layer,
@@ -24,8 +25,10 @@ from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
 from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.verify import written_out
 from auditor.verify.constants import Constants, constants, decided
 from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
+from auditor.verify.loads import Loads
 from auditor.verify.memos import remembered, resets, told_elsewhere
 from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
 
@@ -63,6 +66,8 @@ class _Program:
         self._facts = facts
         self._words = words
         self._functions: dict[str, Function] = {}
+        self._loads = Loads(facts, words.signals)
+        self._signals = written_out.signals(facts, words)
         self._ways: dict[tuple[tuple[Step, ...], tuple[Step, ...], Point, frozenset[Point], Memos], frozenset[Point]]
         self._ways = {}
         self._known: dict[tuple[tuple[Step, ...], Step], Constants] = {}
@@ -160,8 +165,14 @@ class _Program:
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
-        if not any(self._called(last, call) in self._words.waits for call in calls):
+        if not any(
+            self._called(last, call) in self._words.waits or self._written_out(self.function(last), call) is not None
+            for call in calls
+        ):
             yield f"nothing is waited for at {last}"
+
+    def _written_out(self, function: Function, call: Call) -> Value | None:
+        return written_out.layer(function, call, self._signals, self._words)
 
     def _is_memoised(self, step: Step) -> bool:
         return any(one.rpartition(".")[2] in _MEMOISES for one in self._facts[step.function].decorators)
@@ -246,7 +257,11 @@ class _Program:
     def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
         func = function.defined.get(call.func) if isinstance(call, Call) else call
-        if isinstance(func, Attr):
+        if isinstance(call, Call) and self._written_out(function, call) is not None:
+            text = written_out.owner(function, call)
+            yield text
+            yield text.rpartition(".")[0]
+        elif isinstance(func, Attr):
             yield function.text(func.base)
             counter = function.defined.get(func.base)
             if isinstance(counter, Attr) and counter.name in self._words.counters:
@@ -289,6 +304,8 @@ class _Program:
             return False  # what it returned may be from before the wait
         trail = _down_to(one.read, step)
         memos = self._remembered(one, one.wait, depth, trail)
+        if self._loads_between(gates, step, one.read[place + 1 :]):
+            return False
         round_it = self._reached(gates, trail, (0, 0), function.points(step), memos)
         if not round_it:
             return True
@@ -296,6 +313,17 @@ class _Program:
         if not used and (before is None or not goals):
             return False
         return not any(self._reached(gates, trail, (block, index + 1), goals, memos) for block, index in round_it)
+
+    def _loads_between(self, gates: Sequence[Step], step: Step, below: Sequence[Step]) -> bool:
+        """Whether a load begins behind the waits and before a step, or in the functions ``below`` it."""
+        asked = [(step, frozenset[Point]().union(*map(self.function(step).running, gates)))]
+        asked += [(each, frozenset[Point]()) for each in below if each.function != step.function]
+        return any(
+            function.reaches((block, index + 1), function.points(each), waits, lambda test, side: False)
+            for each, waits in asked
+            for function in [self.function(each)]
+            for block, index in self._loads.begins(function) - waits
+        )
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
@@ -341,6 +369,9 @@ class _Program:
         function = self.function(step)
         found = []
         for call in function.calls(step):
+            signalled = self._written_out(function, call) if isinstance(call, Call) else None
+            if signalled is not None:
+                found.append(form(function, signalled))
             position = self._words.waits.get(self._called(step, call), -1)
             if isinstance(call, Call) and 0 <= position < len(call.arguments):
                 found.append(form(function, call.arguments[position].value))
