@@ -43,8 +43,8 @@ class Vocabulary:
     """What the engine calls things. ``waits``: method -> position of its layer; ``counters``: attributes that hold a
     counter; ``arming``: methods and attributes that set it; ``in_flight``: (attribute, operator, number) that say that
     a load is on its way; ``first_layers``: attributes that hold an object's first layer; ``counts`` how many it has.
-    ``signals`` are the methods that say that a layer has arrived. ``own``: the waits that are for the layer at hand; ``absent``: functions that are false, ``idle``: names that are
-    None where those have nothing to wait for."""
+    ``signals`` are the methods that say that a layer has arrived. ``own``: the waits that are for the layer at hand;
+    ``absent``: functions that are false, ``idle``: names that are None where those have nothing to wait for."""
 
     waits: dict[str, int]
     counters: frozenset[str]

@@ -1,8 +1,8 @@
 """What a gate asks of the parameters of its function, and whether a call answers it.
 
-A test of a parameter that is never bound again (``if wait:``, ``if mode == "decode":``, ``if counter is None:``) says on
-each side what the parameter is. A gate behind one is made by the calls that give a fitting constant, or leave out the
-argument where the default fits; a caller that hands on a parameter of its own is asked itself.
+A test of a parameter (``if wait:``, ``if mode == "decode":``, ``if counter is None:``) says on each side what the
+parameter is. A gate behind one is made by the calls that give a fitting constant, or leave out the argument where the
+default fits; a caller that hands on a parameter of its own is asked itself.
 """
 
 from __future__ import annotations

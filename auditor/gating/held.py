@@ -12,7 +12,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
+from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import (
     NOTHING,
@@ -616,7 +616,8 @@ def _yields(function: FunctionFacts) -> Iterator[tuple[int, int, Yield]]:
 
 def _resumptions(code: Code) -> Iterator[tuple[int, int, Resuming]]:
     for number, block in enumerate(code.facts.blocks):
-        for index, one in enumerate(block.instructions):
+        for index, each in enumerate(block.instructions):
+            one = entered(code, each) or each
             if isinstance(one, Iterate | Enter):
                 yield number, index, one
 
@@ -682,6 +683,8 @@ def instances(linker: Linker, frame: Frame, value: Value, block: int) -> frozens
 def calling(code: Code, site: CallSite) -> Calling:
     """The instruction of a call site."""
     one = code.defined[site.value]
+    if site.callee[0].endswith(".__enter__"):
+        one = entered(code, one) or one
     assert isinstance(one, Call | Attr | Enter | Item), "the call graph has sites of these only"
     return one
 

@@ -7,7 +7,6 @@ how it waits for one. Whoever does the same with an element of that attribute of
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-
 from typing import NamedTuple
 
 from auditor.facts import Attr, Call, Item, Param, Value

@@ -272,7 +272,7 @@ class Needs:
                     yield from self._passed(key, frame, one)
                 elif isinstance(one, Call | Attr | Enter | Item) and one.dst in by_value:
                     for site in by_value[one.dst]:
-                        yield from self._returned(key, frame, one, site)
+                        yield from self._returned(key, frame, calling(code, site), site)
                 elif (read := attribute_read(code, one)) is not None and self.is_buffer(read.name):
                     yield from self._raw(key, frame, number, read)
                 else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
+from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
 from auditor.dataflow import reaches
 from auditor.facts import (
     NOTHING,
@@ -21,6 +21,7 @@ from auditor.facts import (
     Closure,
     Const,
     Declare,
+    Enter,
     FunctionFacts,
     Instruction,
     Item,
@@ -197,6 +198,10 @@ class Tracer:
                 return _taken_out(one.dst, _constant(code, one.index), handle)
             case Item():
                 return self._subscript(code, one, value, handle)
+            case Enter() if handle.inside:  # what a generator hands out to the with block
+                return _taken_out(one.dst, ANYWHERE, handle)
+            case Call() if handle.inside and (begun := entered(code, one)) is not None and begun.manager == value:
+                return _taken_out(one.dst, ANYWHERE, handle)
             case Call():
                 container = _put_into(code, one)
                 if container is not None:

@@ -104,7 +104,7 @@ class _Program:
             if reads and step.function == below.function:
                 continue
             if self._facts[below.function].is_generator:
-                yield from self._not_resumed(step, below)
+                yield from self._not_resumed(step, below, reads=reads)
             else:
                 is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
                 calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
@@ -119,16 +119,17 @@ class _Program:
                 elif wanted not in names:
                     yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
 
-    def _not_resumed(self, step: Step, below: Step) -> Iterator[str]:
+    def _not_resumed(self, step: Step, below: Step, *, reads: bool) -> Iterator[str]:
         """A generator does nothing where it is called: it runs in the rounds of a loop, or, made a context manager by
-        the library, in a ``with``."""
+        the library, in a ``with``. What is read of one may be told where it is called."""
         function, facts = self.function(step), self._facts[below.function]
         manager = any(name.rpartition(".")[2].endswith("contextmanager") for name in facts.decorators)
+        told = [one for one in function.calls(step) if isinstance(one, Call) and function.begun(one) is None and reads]
         runs = [
             made is not None and self._called(step, made) == facts.name
-            for one in function.resumed(step)
-            if isinstance(one, Enter) == manager
-            for made in [function.made(one.manager if isinstance(one, Enter) else one.iterable)]
+            for one in (function.resumptions() if told else function.resumed(step))
+            for made in [function.runs(one)]
+            if isinstance(one, Enter) == manager and (not told or made in told)
         ]
         if not any(runs):
             yield f"{step} does not run {below.function}, a generator"
@@ -248,7 +249,7 @@ class _Program:
     def _constants_below(self, above: Step, known: Constants, below: Step) -> Constants:
         caller, callee = self.function(above), self._facts[below.function]
         scope = self._facts.get((below.function.removesuffix(callee.qualname) + callee.scope).rstrip("."))
-        made = (one if isinstance(one, Call) else caller.made(_source(one)) for one in caller.calls(above))
+        made = map(caller.runs, caller.calls(above))
         calls = [one for one in made if one is not None and self._called(above, one) == callee.name]
         if len(calls) != 1 or scope is None:
             return {}
@@ -399,7 +400,7 @@ class _Program:
         return found
 
     def _carried_once(self, function: Function, call: Running, callee: Function, one: Form) -> Iterator[Form]:
-        made = call if isinstance(call, Call) else function.made(_source(call))
+        made, call = function.runs(call), function.begun(call) or call
         if isinstance(call, Iterate) and made is not None:
             arguments = passed(function, made, callee.facts)
             for beyond in beyond_yielded(callee, one):
@@ -449,14 +450,6 @@ class _Program:
     def _is_none(function: Function, value: Value) -> bool:
         one = function.defined.get(value)
         return isinstance(one, Const) and one.value is None
-
-
-def _source(call: Running) -> Value:
-    """What is entered or iterated."""
-    match call:
-        case Enter(manager=value) | Iterate(iterable=value):
-            return value
-    return NOTHING
 
 
 _LAST = 1_000_000

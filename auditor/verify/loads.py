@@ -1,5 +1,5 @@
-"""Where a load begins: what was waited for before it is of an earlier one. Known by names: a name begins a load if every
-function that has it does."""
+"""Where a load begins: what was waited for before it is of an earlier one. Known by names: a name begins a load if all
+functions that have it do."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _element(function: Function, call: Call) -> tuple[str, Item | None]:
     if not isinstance(func, Attr):
         return "", None
     given = [one.value for one in call.arguments]
-    stream = (given[:1] or [None])[0] if func.name != "wait_event" else func.base
+    stream = func.base if func.name == "wait_event" else next(iter(given), None)
     item = function.defined.get(given[0] if func.name == "wait_event" and given else func.base)
     current = stream is None or _is_current(function, stream)
     return func.name, item if isinstance(item, Item) and current else None
