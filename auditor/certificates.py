@@ -27,7 +27,8 @@ class Certificate:
     ``wait`` those from the call that acquires the gate down to the call on the counter. In some function both have a
     step. ``armed`` is where the counter is registered on the owner of the gate (its column is -1); None where the wait
     is on a counter itself. ``beside`` are the same steps for other paths, on which the gate is acquired elsewhere.
-    ``resets``: where each load makes the memos forget by which a path skips the wait.
+    ``resets``: where each load makes the memos forget by which a path skips the wait. ``kinds``: the classes (without
+    their modules) that the object waited on is of, where paths of objects of other classes go round the wait.
     """
 
     site: str
@@ -36,6 +37,7 @@ class Certificate:
     armed: Step | None = None
     beside: tuple[tuple[Step, ...], ...] = ()
     resets: tuple[Step, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
@@ -38,6 +37,7 @@ from auditor.gating.fields import Fields
 from auditor.gating.given import Answers, asked, is_optional
 from auditor.gating.inlined import signals as signals_of
 from auditor.gating.inlined import waited
+from auditor.gating.kinds import kept_out
 from auditor.gating.loops import behind as behind_loops
 from auditor.gating.memos import Memos, is_memoised
 from auditor.gating.streams import Streams
@@ -82,7 +82,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame. ``known``: what is held on branches on which a memo says so; ``begins``: where a load
+    """The answer for one frame. ``known``: what is held on branches on which a memo or the class of an object says
+    so; ``begins``: where a load
     may begin."""
 
     events: tuple[Event, ...]
@@ -217,10 +218,12 @@ class HeldGates:
             return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
         begins = tuple(self.begins(key))
-        state = self._state(code, events, begins)
+        kinds = kept_out(self._linker, self._graph.frames[key]) if events else {}
+        state = self._state(code, events, begins, kinds)
         memos = self._memos.known(key, state.at) if events else {}
         known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
         if known:
+            known = {edge: known.get(edge, frozenset()) | kinds.get(edge, frozenset()) for edge in {**known, **kinds}}
             state = self._state(code, _skipped(events, memos), begins, known)
         aside = {
             one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
@@ -232,7 +235,7 @@ class HeldGates:
         code: Code,
         events: tuple[Event, ...],
         begins: tuple[tuple[int, int], ...],
-        known: Mapping[tuple[int, int], Held] = MappingProxyType({}),
+        known: Mapping[tuple[int, int], Held],
     ) -> FrameState:
         last = dict(sorted(begins))  # of each block, the last place where a load begins
         by_block: dict[int, list[Gate]] = {}

@@ -24,10 +24,25 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Branch,
+    Call,
+    Const,
+    Enter,
+    FunctionFacts,
+    Import,
+    Item,
+    Iterate,
+    Name,
+    SetAttr,
+    Value,
+)
 from auditor.verify import written_out
 from auditor.verify.constants import Constants, constants, decided
 from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
+from auditor.verify.kinds import of_others
 from auditor.verify.loads import Loads
 from auditor.verify.memos import remembered, resets, told_elsewhere
 from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
@@ -57,8 +72,10 @@ _BY_PROTOCOL = frozenset({"forward"})
 _MEMOISES = frozenset({"lru_cache", "cache", "cached_property"})
 """Decorators of the library that run a function once for the same arguments."""
 
-Memos: TypeAlias = frozenset[tuple[Value, bool]]
-"""Tests, with the side on which a memo says that a wait was made."""
+Branches: TypeAlias = frozenset[tuple[Value, bool]]
+"""Sides of tests that do not count: on which a memo says that a wait was made, or that objects of other classes take."""
+Trail: TypeAlias = tuple[Step, ...]
+"""Steps that lead down to a function."""
 
 
 class _Program:
@@ -67,9 +84,9 @@ class _Program:
         self._words = words
         self._functions: dict[str, Function] = {}
         self._loads = Loads(facts, words.signals)
+        self._classes = frozenset(one.name for one in facts.values() if one.kind == "class")
         self._signals = written_out.signals(facts, words)
-        self._ways: dict[tuple[tuple[Step, ...], tuple[Step, ...], Point, frozenset[Point], Memos], frozenset[Point]]
-        self._ways = {}
+        self._ways: dict[tuple[Trail, Trail, Point, frozenset[Point], Branches], frozenset[Point]] = {}
         self._known: dict[tuple[tuple[Step, ...], Step], Constants] = {}
 
     def opinion(self, one: Certificate) -> Opinion:
@@ -80,6 +97,8 @@ class _Program:
             objections += self._broken(one.read, untested, reads=True)
             objections += [each for wait in _waits(one) for each in self._avoided(one, wait)]
             objections += self._unarmed(one)
+            if one.kinds:
+                untested.append(f"that what is waited on at {one.wait[0]} is of these classes: {', '.join(one.kinds)}")
             untested += (f"that every load begins behind the reset at {step}" for step in one.resets)
         if not objections:
             objections += self._apart(one, untested)
@@ -159,10 +178,10 @@ class _Program:
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
             trail = (*_down_to(one.read, wait[0]), *wait[:depth])
-            memos = self._remembered(one, wait, depth, trail)
+            spared = self._spared(one, wait, depth, trail)
             if above.function != step.function and self._is_memoised(step):
                 yield f"{step.function} is memoised: a call of it need not come by {step}"
-            elif above.function != step.function and self._reached(steps, trail, (0, 0), function.handovers(), memos):
+            elif above.function != step.function and self._reached(steps, trail, (0, 0), function.handovers(), spared):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
@@ -181,26 +200,39 @@ class _Program:
     def _reached(
         self,
         gates: tuple[Step, ...],
-        trail: tuple[Step, ...],
+        trail: Trail,
         start: Point,
         goals: Iterable[Point],
-        memos: Memos = frozenset(),
+        spared: Branches = frozenset(),
     ) -> frozenset[Point]:
         """The goals that a way round all ``gates`` of a function leads to, which is called by the steps of ``trail``;
-        not by way of ``memos``."""
-        asked = (gates, trail, start, frozenset(goals), memos)
+        not by way of ``spared``."""
+        asked = (gates, trail, start, frozenset(goals), spared)
         if asked not in self._ways:
             function = self.function(gates[0])
             owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
             above = next((step for step in reversed(trail) if step.function != gates[0].function), None)
             idle = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
-            cut = _any(idle, decided(function, self._constants(trail, gates[0])), memos)
+            cut = _any(idle, decided(function, self._constants(trail, gates[0])), spared)
             running = function.alike(frozenset[Point]().union(*map(function.running, gates)))
             gated = function.gated_loops(running, cut, self._words.counts)
             self._ways[asked] = function.reaches(start, asked[3], running, cut, gated)
         return self._ways[asked]
 
-    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, trail: tuple[Step, ...]) -> Memos:
+    def _spared(self, one: Certificate, wait: Sequence[Step], depth: int, trail: Trail) -> Branches:
+        """The branches, in the function of a step of a wait, on which nobody has to wait."""
+        return self._remembered(one, wait, depth, trail) | self._of_others(one, _beside(one, wait, depth))
+
+    def _of_others(self, one: Certificate, gates: Sequence[Step]) -> Branches:
+        """The branches that only objects of other classes take than the one waited on."""
+        function = self.function(gates[0])
+        owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
+        cut = of_others(function, owners, one.kinds, self._classes)
+        ends = (block.end for block in function.facts.blocks) if one.kinds else ()
+        tests = {end.test for end in ends if isinstance(end, Branch)}
+        return frozenset((test, side) for test in tests for side in (True, False) if cut(test, side))
+
+    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, trail: Trail) -> Branches:
         """The branches, in the function of a step of a wait, on which a memo says that the wait was made."""
         if not one.resets:
             return frozenset()
@@ -235,7 +267,7 @@ class _Program:
             name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
         )
 
-    def _constants(self, trail: tuple[Step, ...], step: Step) -> Constants:
+    def _constants(self, trail: Trail, step: Step) -> Constants:
         """The parameters of the function of a step that are constants where the steps of ``trail`` lead to it."""
         asked = (trail, step)
         if asked not in self._known:
@@ -304,16 +336,16 @@ class _Program:
         if before is not None and not used and self._is_memoised(step):
             return False  # what it returned may be from before the wait
         trail = _down_to(one.read, step)
-        memos = self._remembered(one, one.wait, depth, trail)
+        spared = self._spared(one, one.wait, depth, trail)
         if self._loads_between(gates, step, one.read[place + 1 :]):
             return False
-        round_it = self._reached(gates, trail, (0, 0), function.points(step), memos)
+        round_it = self._reached(gates, trail, (0, 0), function.points(step), spared)
         if not round_it:
             return True
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
-        return not any(self._reached(gates, trail, (block, index + 1), goals, memos) for block, index in round_it)
+        return not any(self._reached(gates, trail, (block, index + 1), goals, spared) for block, index in round_it)
 
     def _loads_between(self, gates: Sequence[Step], step: Step, below: Sequence[Step]) -> bool:
         """Whether a load begins behind the waits and before a step, or in the functions ``below`` it."""
@@ -456,8 +488,8 @@ _LAST = 1_000_000
 """A layer that only a wait for the last one covers."""
 
 
-def _any(cut: Cut, other: Cut, memos: Memos) -> Cut:
-    return lambda test, side: cut(test, side) or other(test, side) or (test, side) in memos
+def _any(cut: Cut, other: Cut, spared: Branches) -> Cut:
+    return lambda test, side: cut(test, side) or other(test, side) or (test, side) in spared
 
 
 def _down_to(read: Sequence[Step], step: Step) -> tuple[Step, ...]:
