@@ -224,10 +224,10 @@ class Tracer:
             case Build():
                 return _put_in_order(one, value, handle)
             case Unpack(index=place) if not handle.inside and _is_counted(code, one.source):
-                layer = _count(code, one.source, self.users(code).get(one.source, ()))
+                layer = _count(code, one.source, 0, self.users(code).get(one.source, ()))
                 return [("alias", one.dst, replace(handle, layer=layer))] if place == 1 else []
             case Unpack(index=place) if handle.inside:
-                return _taken_out(one.dst, place, handle)
+                return _taken_out(one.dst, place, self._picked(code, one.source, handle))
             case Unpack():
                 return [("alias", one.dst, handle)]
             case Iterate() if handle.inside:
@@ -242,6 +242,16 @@ class Tracer:
             case Branch():
                 return [("metadata", NOTHING, handle)]
         return []
+
+    def _picked(self, code: Code, elements: Value, handle: Handle) -> Handle:
+        """A list that ``zip`` goes through, as one element: of the layer that ``range(n)`` beside it counts."""
+        one = code.defined.get(elements)
+        made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
+        if handle.selected or not isinstance(made, Call) or called_name(code, made) != "zip":
+            return handle
+        numbers = (place for place, each in enumerate(made.arguments) if _counts_up(code, each.value))
+        layer = _count(code, elements, next(numbers, NOTHING), self.users(code).get(elements, ()))
+        return replace(handle, layer=layer, selected=True)
 
     def _joined(self, key: FrameKey, one: Phi, join: int, value: Value, handle: Handle) -> Handle:
         """A handle behind a join: behind a gate if it is so on each of the paths that it comes by."""
@@ -328,6 +338,9 @@ class Tracer:
             return [("store" if stored else "element", NOTHING, handle)]
         if name in METADATA_CALLS or name.endswith("_like"):
             return [("metadata", NOTHING, handle)]
+        if name == "zip":
+            places = (place for place, argument in enumerate(one.arguments) if argument.value == value)
+            return [("alias", one.dst, put_into(handle, place, ANYWHERE)) for place in places]
         if name in ALIAS_CALLS:
             return [("alias", one.dst, handle)]
         stored_to = self._stored_to(name)
@@ -409,9 +422,15 @@ def _is_counted(code: Code, value: Value) -> bool:
     return isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
 
 
-def _count(code: Code, pair: Value, users: Iterable[User]) -> Layer:
-    """The number of the element in a pair of ``enumerate``, as its function names it."""
-    numbers = [each.dst for user in users if isinstance(each := user.instruction, Unpack) and each.index == 0]
+def _counts_up(code: Code, value: Value) -> bool:
+    """Whether a value is ``range(n)``."""
+    one = code.defined.get(value)
+    return isinstance(one, Call) and called_name(code, one) == "range" and len(one.arguments) == 1
+
+
+def _count(code: Code, pair: Value, place: int, users: Iterable[User]) -> Layer:
+    """The number of an element, which is at a place of a pair of ``enumerate`` or ``zip``, as its function names it."""
+    numbers = [each.dst for user in users if isinstance(each := user.instruction, Unpack) and each.index == place]
     return layer_of(code.defined, numbers[0]) if numbers else Layer(((Derived(f"%{pair}", ()), 1),))
 
 

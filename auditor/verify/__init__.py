@@ -73,7 +73,7 @@ _MEMOISES = frozenset({"lru_cache", "cache", "cached_property"})
 """Decorators of the library that run a function once for the same arguments."""
 
 Branches: TypeAlias = frozenset[tuple[Value, bool]]
-"""Sides of tests that do not count: on which a memo says that a wait was made, or that objects of other classes take."""
+"""Sides of tests that do not count: where a memo says that a wait was made, or that objects of other classes take."""
 Trail: TypeAlias = tuple[Step, ...]
 """Steps that lead down to a function."""
 
