@@ -12,7 +12,18 @@ from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.loads import goes_on
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
-from auditor.gating.values import EARLY, PASSED_ON, SWITCH, UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
+from auditor.gating.values import (
+    EARLY,
+    PASSED_ON,
+    SWITCH,
+    UNRELATED_ARGUMENT,
+    UNRELATED_SWITCH,
+    Bound,
+    Gate,
+    Held,
+    Near,
+    Place,
+)
 from auditor.link import Code, Instance
 
 NOOP = "noop"
@@ -44,8 +55,8 @@ class Covering:
             if gate.given and verdict is not False:
                 if all(one.operator == PASSED_ON for one in gate.given):
                     near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
-                elif verdict:
-                    near.append(Near(SWITCH, gate, why))
+                else:
+                    near.append(Near(SWITCH if verdict else UNRELATED_SWITCH, gate, why))
             elif why != OTHER:
                 near.append(Near(_kind(verdict, why), gate, why))
         return None, near

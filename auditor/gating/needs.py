@@ -48,6 +48,7 @@ from auditor.gating.values import (
     SWITCH,
     UNBOUND,
     UNRELATED_ARGUMENT,
+    UNRELATED_SWITCH,
     Bound,
     Buffer,
     Gate,
@@ -635,9 +636,11 @@ class Needs:
 
     def _near_here(self, key: FrameKey, site: CallSite, arguments: Mapping[str, Value | Path], one: Near) -> Near:
         """A gate that depends on arguments is no longer near for that reason where a call passes them."""
-        if one.why != UNRELATED_ARGUMENT or not self._asked(key, site, arguments, ((one.gate, one.what),)):
+        if one.why not in (UNRELATED_ARGUMENT, UNRELATED_SWITCH):
             return one
-        return replace(one, why="unrelated")
+        asked = self._asked(key, site, arguments, ((one.gate, one.what),))
+        why = "unrelated" if asked and not asked[0][0].given else one.why
+        return replace(one, why=why, gate=asked[0][0] if asked else one.gate)
 
     def _settle(
         self,
@@ -665,8 +668,8 @@ class Needs:
         """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
         bound = need.bound
         gate, near = self._ordering(key, point, need.layer, bound)
-        if need.later and gate is not None:
-            near, gate = [*near, Near(EARLY, gate[0], gate[1])], None
+        if need.later:  # whatever is held here is of an earlier load
+            near, gate = [Near(EARLY, gate[0], gate[1])] if gate is not None else [], None
         near = self._meant(frame.code, near)
         missing = any(one.what == UNORDERED for one in near)
         if gate is None:

@@ -37,6 +37,8 @@ UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
 SWITCH = "switch"
 """Why a gate did not do that some calls switch off."""
+UNRELATED_SWITCH = "switch?"
+"""The same of one whose layer cannot be compared with the one that is read."""
 EARLY = "early"
 """Why a gate did not do that is made before the load begins whose bytes are read."""
 SKIPPED = "skipped"
@@ -205,7 +207,7 @@ class Touch:
 @dataclass(frozen=True, slots=True)
 class Near:
     """A gate that was there and did not do: ``why`` is dead, order, layer, branch, aside, after, argument,
-    ``UNRELATED_ARGUMENT``, ``SKIPPED``, ``EARLY``, ``SWITCH``, noop, memo, unrelated, guard."""
+    ``UNRELATED_ARGUMENT``, ``SKIPPED``, ``EARLY``, ``SWITCH``, ``UNRELATED_SWITCH``, noop, memo, unrelated, guard."""
 
     why: str
     gate: Gate
