@@ -33,6 +33,7 @@ from auditor.facts import (
     expression,
 )
 from auditor.gating.class_tests import class_test, tested_names
+from auditor.gating.course import Course, End, Event, stores
 from auditor.gating.fields import Fields
 from auditor.gating.given import Answers, asked, is_optional
 from auditor.gating.inlined import signals as signals_of
@@ -72,42 +73,19 @@ class Primitive(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """At an instruction of a block these gates are acquired."""
-
-    block: int
-    index: int
-    gates: tuple[Gate, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame. ``known``: what is held on branches on which a memo or the class of an object says
-    so; ``begins``: where a load
-    may begin."""
+    """The answer for one frame. ``known``: what is held on branches on which a memo, or the class of an object, says
+    so."""
 
     events: tuple[Event, ...]
     starts: Mapping[int, Held]
     exits: Held
     known: Mapping[tuple[int, int], Held] = field(default_factory=dict)
-    begins: tuple[tuple[int, int], ...] = ()
+    course: Course = field(default_factory=Course)
 
     def at(self, block: int, index: int) -> Held:
         """What is held just before instruction ``index`` of ``block``."""
-        return _run(self.starts.get(block, frozenset()), block, index, self.events, self.begins)
-
-
-def _run(held: Held, block: int, index: int, events: Iterable[Event], begins: Iterable[tuple[int, int]]) -> Held:
-    """What is held before instruction ``index`` of a block at whose start ``held`` is."""
-    # held(point) ⇐ acquired before it, and no load begins between; what a call acquires that begins one is of that one
-    begun = max((where for number, where in begins if number == block and where < index), default=None)
-    gates = (
-        gate
-        for event in events
-        if event.block == block and (begun is None or event.index >= begun) and event.index < index
-        for gate in event.gates
-    )
-    return (held if begun is None else frozenset()) | frozenset(gates)
+        return self.course.through(self.starts.get(block, frozenset()), block, index)
 
 
 def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
@@ -206,7 +184,7 @@ class HeldGates:
         state = self.state(key)
         nothing: Held = frozenset()
         if target in block.handlers:
-            held = nothing if any(number == source for number, _ in state.begins) else state.at(source, 0)
+            held = state.course.left(state.at(source, 0), source)
         else:
             held = state.at(source, len(block.instructions) + 1)
         said = self._refinements(code).get((source, target), nothing) | state.known.get((source, target), nothing)
@@ -217,54 +195,39 @@ class HeldGates:
         if code.name in self._empty:
             return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
-        begins = tuple(self.begins(key))
+        begins = (End(*place, None) for place in self.begins(key))
+        ends = (*begins, *stores(code, events))
         kinds = kept_out(self._linker, self._graph.frames[key]) if events else {}
-        state = self._state(code, events, begins, kinds)
+        state = self._state(code, events, ends, kinds)
         memos = self._memos.known(key, state.at) if events else {}
         known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
         if known:
             known = {edge: known.get(edge, frozenset()) | kinds.get(edge, frozenset()) for edge in {**known, **kinds}}
-            state = self._state(code, _skipped(events, memos), begins, known)
+            state = self._state(code, _skipped(events, memos), ends, known)
         aside = {
             one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
         }
         return replace(state, exits=state.exits - aside) if aside else state
 
     def _state(
-        self,
-        code: Code,
-        events: tuple[Event, ...],
-        begins: tuple[tuple[int, int], ...],
-        known: Mapping[tuple[int, int], Held],
+        self, code: Code, events: tuple[Event, ...], ends: tuple[End, ...], known: Mapping[tuple[int, int], Held]
     ) -> FrameState:
-        last = dict(sorted(begins))  # of each block, the last place where a load begins
-        by_block: dict[int, list[Gate]] = {}
-        for event in events:
-            if event.index >= last.get(event.block, 0):
-                by_block.setdefault(event.block, []).extend(event.gates)
-        starts = self._starts(code, by_block, known, last)
-        return FrameState(events, starts, _at_returns(code.facts, starts, by_block, last), known, begins)
+        course = Course.of(events, ends)
+        starts = self._starts(code, course, known)
+        return FrameState(events, starts, _at_returns(code.facts, starts, course), known, course)
 
-    def _starts(
-        self,
-        code: Code,
-        by_block: Mapping[int, list[Gate]],
-        known: Mapping[tuple[int, int], Held],
-        cut: Collection[int] = (),
-    ) -> Mapping[int, Held]:
-        """What is held at the start of each block; ``known`` what is besides on some edges. What was held before is
-        not behind the blocks ``cut``."""
+    def _starts(self, code: Code, course: Course, known: Mapping[tuple[int, int], Held]) -> Mapping[int, Held]:
+        """What is held at the start of each block; ``known`` what is besides on some edges."""
         nothing: Held = frozenset()
         said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
-            before = nothing if block in cut else held
-            after = before | frozenset(by_block.get(block, ()))
+            after, left = course.through(held, block), course.left(held, block)
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
                 to: simplest(
-                    (before if to in content.handlers else after)
+                    (left if to in content.handlers else after)
                     | said.get((block, to), nothing)
                     | known.get((block, to), nothing)
                 )
@@ -323,27 +286,29 @@ class HeldGates:
         code = self._linker.codes.get(name)
         if code is None or name in above:
             return None
-        by_block: dict[int, list[Gate]] = {}
+        events: list[Event] = []
         for one in self.primitives(code):
             path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
             place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
             text = expression(code.facts, one.call.dst, code.defined)
             layer = self._waited_layer(code, one)
-            by_block.setdefault(one.block, []).append(Gate(None, path, layer, place=place, text=text, chain=(place,)))
+            gate = Gate(None, path, layer, place=place, text=text, chain=(place,))
+            events.append(Event(one.block, one.position, (gate,)))
         for number, block in enumerate(code.facts.blocks):
-            for call in (one for one in block.instructions if isinstance(one, Call)):
+            for index, call in enumerate(block.instructions):
+                if not isinstance(call, Call):
+                    continue
                 called = _own_method(code, call)
                 methods = self._linker.hierarchy.applicable(code.owner, self._linker.functions).get(called, ())
-                gate = self._declared(methods[0], above | {name}) if methods else None
-                if gate is not None:
+                inner = self._declared(methods[0], above | {name}) if methods else None
+                if inner is not None:
                     callee = self._linker.codes[methods[0]]
                     arguments = arguments_of(code, call, callee.facts, implicit=False)
-                    layer = layer_into(code, arguments, gate.layer, f"{call.dst}!")
+                    layer = layer_into(code, arguments, inner.layer, f"{call.dst}!")
                     place = Place(code.path, call.at.line, call.at.column, code.name)
-                    by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
-        if not by_block:
-            return None
-        return _first(_at_returns(code.facts, self._starts(code, by_block, {}), by_block))
+                    events.append(Event(number, index, (replace(inner, layer=layer, chain=(place, *inner.chain)),)))
+        course = Course.of(events)
+        return _first(_at_returns(code.facts, self._starts(code, course, {}), course)) if events else None
 
     # ------------------------------------------------------------ events
 
@@ -663,17 +628,11 @@ def is_empty(function: FunctionFacts) -> bool:
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)
 
 
-def _at_returns(
-    function: FunctionFacts,
-    starts: Mapping[int, Held],
-    by_block: Mapping[int, list[Gate]],
-    cut: Collection[int] = (),
-) -> Held:
+def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], course: Course) -> Held:
     held: Held | None = None
     for number, block in enumerate(function.blocks):
         if number in starts and isinstance(block.end, Return):
-            before: Held = frozenset() if number in cut else starts[number]
-            here = simplest(before | frozenset(by_block.get(number, ())))
+            here = simplest(course.through(starts[number], number))
             held = here if held is None else meet(held, here)
     return held if held is not None else frozenset()
 

@@ -368,6 +368,7 @@ class Needs:
                     touches=touches,
                     gate=gate,
                     bound=bound,
+                    near=tuple(self._near_here(key, site, arguments, near) for near in handle.near),
                     optional=optional,
                     hops=hops,
                     when=when,

@@ -227,7 +227,7 @@ class _Program:
         """The branches that only objects of other classes take than the one waited on."""
         function = self.function(gates[0])
         owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
-        cut = of_others(function, owners, one.kinds, self._classes)
+        cut = of_others(function, owners - function.stored(), one.kinds, self._classes)
         ends = (block.end for block in function.facts.blocks) if one.kinds else ()
         tests = {end.test for end in ends if isinstance(end, Branch)}
         return frozenset((test, side) for test in tests for side in (True, False) if cut(test, side))

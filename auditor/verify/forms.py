@@ -15,6 +15,7 @@ from auditor.facts import (
     Enter,
     FunctionFacts,
     Item,
+    Name,
     Op,
     Param,
     Phi,
@@ -72,11 +73,11 @@ _DEEPEST = 12
 
 
 def _root(function: Function, value: Value) -> str | None:
-    """The parameter that a chain of attributes starts at."""
-    one = function.defined.get(value)
+    """The parameter that a chain of attributes starts at, or the variable of the function around it."""
+    one = read = function.defined.get(value)
     while isinstance(one, Attr):
         one = function.defined.get(one.base)
-    return one.name if isinstance(one, Param) else None
+    return one.name if isinstance(one, Param) or (isinstance(one, Name) and one is not read) else None
 
 
 def _parameters(function: Function, value: Value, depth: int) -> frozenset[str]:

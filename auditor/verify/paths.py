@@ -23,6 +23,7 @@ from auditor.facts import (
     Op,
     Param,
     Return,
+    SetAttr,
     Value,
     Yield,
     definitions,
@@ -142,6 +143,11 @@ class Function:
 
     def text(self, value: Value) -> str:
         return expression(self.facts, value, self.defined)
+
+    def stored(self) -> frozenset[str]:
+        """The expressions of the attributes that it sets."""
+        told = (one for block in self.facts.blocks for one in block.instructions)
+        return frozenset(f"{self.text(one.base)}.{one.name}" for one in told if isinstance(one, SetAttr))
 
     def names(self, value: Value) -> frozenset[str]:
         """The names of a value: of a local variable, and of what it was read from."""
