@@ -1,7 +1,8 @@
 """Where loads begin: what was waited for before is of an earlier load.
 
 A load begins where all layers are signalled one after the other: in a function that counts them in a loop and signals
-the counted one, itself or through functions that are handed it.
+the counted one, itself or through functions that are handed it. It has begun behind the loop: a function that waits for
+one layer and has the next one loaded, in one loop, reads what it has waited for.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Collection
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey
 from auditor.dataflow import Graph
-from auditor.facts import Iterate, Unpack
+from auditor.facts import Choice, Iterate, Unpack
 from auditor.gating.held import arguments_of, calling
 from auditor.gating.symbols import Layer, Path, layer_of
 from auditor.link import Code
@@ -33,7 +34,7 @@ class Loads:
         return sorted(calls | self._here.get(key, set()))
 
     def _signalling(self, signals: frozenset[str]) -> None:
-        # begins(site) ⇐ a loop of its function counts the layer that the callee signals
+        # begins(end of a loop) ⇐ the loop counts the layer that a callee signals
         # signals(caller, parameter) ⇐ the caller hands it to a callee as the layer that this one signals
         todo = [
             (key, one.name)
@@ -47,8 +48,9 @@ class Loads:
             for caller, site in self._graph.callers.get(key, ()):
                 code = self._graph.code(caller)
                 for one in self._layer(code, site, name).roots():
-                    if _is_counted(code, one):
-                        self._here.setdefault(caller, set()).add((site.block, site.index))
+                    behind = _behind_loop(code, one)
+                    if behind is not None:
+                        self._here.setdefault(caller, set()).add((behind, -1))
                     elif not one.names and (caller, one.root) not in seen:
                         seen.add((caller, one.root))
                         todo.append((caller, one.root))
@@ -60,11 +62,14 @@ class Loads:
         return layer_of(code.defined, value) if isinstance(value, int) else Layer()
 
 
-def _is_counted(code: Code, path: Path) -> bool:
-    """Whether a path is the variable of a loop."""
+def _behind_loop(code: Code, path: Path) -> int | None:
+    """The block behind the loop whose variable a path is. Inside, one layer is loaded while another is read."""
     one = code.defined.get(int(path.root[1:])) if path.root.startswith("%") else None
-    source = code.defined.get(one.source) if isinstance(one, Unpack) else one
-    return isinstance(source, Iterate)
+    counted = code.defined.get(one.source) if isinstance(one, Unpack) else one
+    bodies = {number for number, block in enumerate(code.facts.blocks) if counted in block.instructions}
+    ends = (block.end for block in code.facts.blocks)
+    loops = (end.targets for end in ends if isinstance(end, Choice) and len(end.targets) == 2)
+    return next((end for body, end in loops if isinstance(counted, Iterate) and body in bodies), None)
 
 
 def goes_on(flow: Graph, start: tuple[int, int], goal: tuple[int, int], but: tuple[int, int] | None = None) -> bool:

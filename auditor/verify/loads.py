@@ -17,12 +17,12 @@ class Loads:
         self._names = self._beginning(facts) if signals else frozenset()
 
     def begins(self, function: Function) -> frozenset[Point]:
-        """Where a load begins in a function, or in what it calls by name."""
+        """The calls of a function that begin a load."""
         return frozenset(
             (number, index)
             for number, block in enumerate(function.facts.blocks)
             for index, one in enumerate(block.instructions)
-            if isinstance(one, Call) and (_called(function, one) in self._names or self._tells_each(function, one))
+            if isinstance(one, Call) and _called(function, one) in self._names
         )
 
     def _tells_each(self, function: Function, call: Call) -> bool:
