@@ -579,7 +579,7 @@ class Needs:
         if gate is None and not missing:
             aside = self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound)
             near.extend(self._meant(self._graph.code(key), aside))
-        optional = (*handle.optional, *_optional(near))
+        optional = tuple(dict.fromkeys((*handle.optional, *_optional(near))))
         handle = replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
         return _remembered(handle) if remembered else handle
 
@@ -692,7 +692,7 @@ class Needs:
             near.extend(missed)
             if missed and need.layer == OWN:  # this function waits, though not for this read
                 need = replace(need, culprit=-len(need.hops))
-        optional = (*need.optional, *_optional(near))
+        optional = tuple(dict.fromkeys((*need.optional, *_optional(near))))
         kept = replace(need, near=_distinct((*need.near, *near)), optional=optional, later=later)
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
         name = (*kept.key(wide=wide), need.buffer.owner in self._armed.loaded if wide else None)
@@ -817,7 +817,9 @@ def _merged(handles: Iterable[Handle]) -> list[Handle]:
         else:
             bound = known.bound if known.bound == one.bound else UNBOUND
             when = either(known.when, one.when)
-            found[key] = replace(known, touches=_both(known.touches, one.touches), bound=bound, when=when)
+            optional = tuple(each for each in known.optional if each in one.optional)
+            touches = _both(known.touches, one.touches)
+            found[key] = replace(known, touches=touches, bound=bound, optional=optional, when=when)
     return list(found.values())
 
 

@@ -223,11 +223,12 @@ class Tracer:
                 return [("alias", one.dst, handle)]
             case Build():
                 return _put_in_order(one, value, handle)
-            case Unpack(index=place) if not handle.inside and _is_counted(code, one.source):
+            case Unpack(index=place) if not handle.inside and (counted := _counted(code, one.source)) is not None:
                 layer = _count(code, one.source, 0, self.users(code).get(one.source, ()))
+                layer = layer if _is_in_order(code, counted) else handle.layer
                 return [("alias", one.dst, replace(handle, layer=layer))] if place == 1 else []
             case Unpack(index=place) if handle.inside:
-                return _taken_out(one.dst, place, self._picked(code, one.source, handle))
+                return _taken_out(one.dst, place, self._picked(code, one.source, place, handle))
             case Unpack():
                 return [("alias", one.dst, handle)]
             case Iterate() if handle.inside:
@@ -243,13 +244,14 @@ class Tracer:
                 return [("metadata", NOTHING, handle)]
         return []
 
-    def _picked(self, code: Code, elements: Value, handle: Handle) -> Handle:
+    def _picked(self, code: Code, elements: Value, place: int, handle: Handle) -> Handle:
         """A list that ``zip`` goes through, as one element: of the layer that ``range(n)`` beside it counts."""
         one = code.defined.get(elements)
         made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
         if handle.selected or not isinstance(made, Call) or called_name(code, made) != "zip":
             return handle
-        numbers = (place for place, each in enumerate(made.arguments) if _counts_up(code, each.value))
+        in_order = place < len(made.arguments) and _is_in_order(code, made.arguments[place].value)
+        numbers = (number for number, each in enumerate(made.arguments) if in_order and _counts_up(code, each.value))
         layer = _count(code, elements, next(numbers, NOTHING), self.users(code).get(elements, ()))
         return replace(handle, layer=layer, selected=True)
 
@@ -415,11 +417,20 @@ class Tracer:
         return known
 
 
-def _is_counted(code: Code, value: Value) -> bool:
-    """Whether a value is a pair of ``enumerate(…)``: the number of an element, and the element."""
+def _counted(code: Code, value: Value) -> Value | None:
+    """What ``enumerate(…)`` counts of which a value is a pair: the number of an element, and the element."""
     one = code.defined.get(value)
     made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
-    return isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
+    counts = isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
+    return made.arguments[0].value if counts and isinstance(made, Call) else None
+
+
+def _is_in_order(code: Code, value: Value) -> bool:
+    """Whether a list is gone through from its first element on: no part of one, nor one turned round."""
+    one = code.defined.get(value)
+    if isinstance(one, Call) and called_name(code, one) in ALIAS_CALLS:
+        return called_name(code, one) in ("list", "tuple") and _is_in_order(code, one.arguments[0].value)
+    return not isinstance(one, Item | Phi)
 
 
 def _counts_up(code: Code, value: Value) -> bool:
