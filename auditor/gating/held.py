@@ -243,7 +243,8 @@ class HeldGates:
         override may stand in front of them) what their text says."""
         found: dict[str, Gate] = {}
         for name, context in sorted((key for key in self.acquiring if key[0] not in self._empty), key=repr):
-            gate = _first(self.state((name, context)).exits)
+            exits = self.state((name, context)).exits
+            gate = _first(frozenset(one for one in exits if isinstance(one, Gate) and not _is_switched(one)))
             if gate is not None:
                 found.setdefault(name, gate)
         run = {name for name, _ in self._graph.frames}
@@ -607,6 +608,11 @@ def _beyond_yielded(generator: Code, layer: Layer) -> Layer | None:
 def _first(held: Held) -> Gate | None:
     gates = [one for one in held if isinstance(one, Gate)]
     return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
+
+
+def _is_switched(gate: Gate) -> bool:
+    """Whether some calls switch a gate off."""
+    return any(one.operator != PASSED_ON for one in gate.given)
 
 
 def _own_method(code: Code, one: Call) -> str:
