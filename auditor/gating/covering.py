@@ -106,8 +106,9 @@ class Covering:
         flow = self._held.flow(code)
         for event in self._held.state(key).events:
             for gate in event.gates:
-                if not self._covers(gate, layer, bound)[0] or gate in state:
-                    continue
+                made_inside = bool(gate.given) and (event.block, event.index) == point
+                if made_inside or not self._covers(gate, layer, bound)[0] or gate in state:
+                    continue  # what the call that reads waits for on some paths was near there
                 before = (event.block == block and event.index < index) or (
                     reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
                 )
