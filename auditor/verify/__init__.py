@@ -84,6 +84,7 @@ class _Program:
         self._words = words
         self._functions: dict[str, Function] = {}
         self._loads = Loads(facts, words.signals)
+        self._begun: dict[str, frozenset[Point]] = {}
         self._classes = frozenset(one.name for one in facts.values() if one.kind == "class")
         self._signals = written_out.signals(facts, words)
         self._ways: dict[tuple[Trail, Trail, Point, frozenset[Point], Branches], frozenset[Point]] = {}
@@ -355,8 +356,15 @@ class _Program:
             function.reaches((block, index + 1), function.points(each), waits, lambda test, side: False)
             for each, waits in asked
             for function in [self.function(each)]
-            for block, index in self._loads.begins(function) - waits
+            for block, index in self._begins(each) - waits
         )
+
+    def _begins(self, step: Step) -> frozenset[Point]:
+        """The calls in the function of a step that begin a load."""
+        known = self._begun.get(step.function)
+        if known is None:
+            known = self._begun[step.function] = self._loads.begins(self.function(step))
+        return known
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
