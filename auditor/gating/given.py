@@ -50,7 +50,9 @@ class Answers:
         code, callee = self._graph.code(key), self._graph.code(site.callee)
         if not given:
             return ()
-        plain = not site.implicit and not _spreads(code.defined.get(site.value)) and not self._is_wrapped(key, site)
+        call = code.defined.get(site.value)
+        spread = {one.kind for one in call.arguments} & {"*", "**"} if isinstance(call, Call) else {"*"}
+        plain = not site.implicit and not spread and not self._is_wrapped(key, site)
         left: list[Given] = []
         for one in given:
             value = arguments.get(one.name)
@@ -58,7 +60,7 @@ class Answers:
                 constant = self._default(callee, one.name)
                 if constant is None or not _fits(one, constant):
                     return None
-            elif value is None:
+            elif value is None or ("*" in spread and one.operator != PASSED_ON):
                 return None
             elif not isinstance(value, Path):
                 found = code.defined.get(value)
@@ -96,13 +98,12 @@ def is_optional(function: FunctionFacts, name: str) -> bool:
     return any(one.name == name and one.has_default for one in function.params)
 
 
-def _spreads(call: object) -> bool:
-    return isinstance(call, Call) and any(one.kind in ("*", "**") for one in call.arguments)
-
-
 def _fits(one: Given, constant: Const) -> bool:
     if one.operator == PASSED_ON:
         return constant.value is not None
     if one.operator == TRUTH:
         return bool(constant.value) == one.holds
-    return (type(constant.value) is type(one.value) and constant.value == one.value) == one.holds
+    equal = constant.value == one.value
+    if equal and type(constant.value) is not type(one.value):
+        return False  # 0 is no False, but equal to it
+    return equal == one.holds

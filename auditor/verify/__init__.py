@@ -11,7 +11,8 @@ through one function, ``forms`` the layers; here is what a certificate claims:
 4. the layer waited for covers the layer read;
 5. the counter is registered where it is said to be;
 6. a way round the wait that a memo opens does not count where the wait is made before the memo is told of its layer,
-   nobody else tells it, and it is reset where that is said.
+   nobody else tells it, and it is reset where that is said;
+7. nor does one that calls switch off by the constants that they give, or that objects of other classes take.
 
 What of that cannot be asked of the facts is told as ``untested``; it is no objection.
 """

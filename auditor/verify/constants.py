@@ -16,8 +16,10 @@ Constants: TypeAlias = Mapping[str, Const]
 def constants(caller: Function, above: Constants, call: Call, callee: FunctionFacts, scope: Function) -> Constants:
     """The parameters of a callee that are constants where ``call`` runs it; ``above`` are those of the caller, and
     ``scope`` is what defines the callee."""
-    spread = any(one.kind in ("*", "**") for one in call.arguments)
-    found = {} if spread else dict(_defaults(scope, callee))
+    kinds = {one.kind for one in call.arguments}
+    if "*" in kinds:
+        return {}  # it is not told what becomes what
+    found = {} if "**" in kinds else dict(_defaults(scope, callee))
     for name, value in handed(caller, call, callee).items():
         one = caller.defined.get(value)
         known = above.get(one.name) if isinstance(one, Param) else one
@@ -47,8 +49,9 @@ def decided(function: Function, known: Constants) -> Cut:
                 one, other = function.defined.get(left), function.defined.get(right)
                 if isinstance(one, Param) and one.name in known and isinstance(other, Const):
                     value = known[one.name].value
-                    same = type(value) is type(other.value) and value == other.value
-                    return same == (operator in ("is", "=="))
+                    if value == other.value and type(value) is not type(other.value):
+                        return None  # 0 is no False, but equal to it
+                    return (value == other.value) == (operator in ("is", "=="))
         return None
 
     return lambda test, side: outcome(test) is (not side)
