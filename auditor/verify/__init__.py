@@ -86,6 +86,7 @@ class _Program:
         self._functions: dict[str, Function] = {}
         self._loads = Loads(facts, words.signals)
         self._begun: dict[str, frozenset[Point]] = {}
+        self._names = frozenset(one.name for one in facts.values())
         self._classes = frozenset(one.name for one in facts.values() if one.kind == "class")
         self._signals = written_out.signals(facts, words)
         self._ways: dict[tuple[Trail, Trail, Point, frozenset[Point], Branches], frozenset[Point]] = {}
@@ -135,6 +136,7 @@ class _Program:
                 names = {self._called(step, one) for one in calls}
                 wanted = below.function.rpartition(".")[2].partition("#")[0]
                 hidden = wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or self._is_nested(below)
+                hidden |= names.isdisjoint(self._names)  # another name of some function
                 if wanted not in names and (hidden or any(self._is_variable(step, one) for one in calls)):
                     untested.append(f"that the call at {step} runs {below.function}")
                 elif wanted not in names:
@@ -326,7 +328,7 @@ class _Program:
         if not wrapper or not wrapped:
             return False
         decorators = {name.rpartition(".")[2] for name in self._facts[wrapped[0].function].decorators}
-        return self._facts[wrapper[0].function].scope.rpartition(".")[2] in decorators
+        return not decorators.isdisjoint(self._facts[wrapper[0].function].scope.split("."))
 
     def _before(self, one: Certificate, depth: int, place: int) -> bool:
         """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
