@@ -243,8 +243,7 @@ class HeldGates:
         override may stand in front of them) what their text says."""
         found: dict[str, Gate] = {}
         for name, context in sorted((key for key in self.acquiring if key[0] not in self._empty), key=repr):
-            exits = self.state((name, context)).exits
-            gate = _first(frozenset(one for one in exits if isinstance(one, Gate) and not _is_switched(one)))
+            gate = _first(self.state((name, context)).exits)
             if gate is not None:
                 found.setdefault(name, gate)
         run = {name for name, _ in self._graph.frames}
@@ -606,7 +605,8 @@ def _beyond_yielded(generator: Code, layer: Layer) -> Layer | None:
 
 
 def _first(held: Held) -> Gate | None:
-    gates = [one for one in held if isinstance(one, Gate)]
+    """The first gate of those that no call switches off."""
+    gates = [one for one in held if isinstance(one, Gate) and not _is_switched(one)]
     return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
 
 
