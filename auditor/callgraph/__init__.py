@@ -6,7 +6,7 @@ impossible one is there. An *entry point* is a frame that no resolved call reach
 """
 
 from auditor.callgraph.decorated import wraps
-from auditor.callgraph.graph import CallGraph, CallSite, FrameKey, freeze
+from auditor.callgraph.graph import CallGraph, CallSite, FrameKey, entered, freeze
 from auditor.callgraph.names import by_name
 
-__all__ = ["CallGraph", "CallSite", "FrameKey", "by_name", "freeze", "wraps"]
+__all__ = ["CallGraph", "CallSite", "FrameKey", "by_name", "entered", "freeze", "wraps"]

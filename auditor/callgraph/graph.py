@@ -89,6 +89,9 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
                 for callee, (receiver, implicit) in _callees(linker, frame, one, block).items():
                     if callee in linker.frames:
                         yield CallSite(block, index, one.dst, callee, receiver, implicit)
+                begun = entered(frame.code, one)
+                for callee, receiver in _methods(linker, frame, begun.manager, block, "__enter__") if begun else ():
+                    yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
             elif type(one) is Attr and one.name in properties and linker.graph.sets[frame.node(one.base)]:
                 for callee, receiver in _properties(linker, frame, one, block):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
@@ -98,6 +101,18 @@ def _calls(linker: Linker, frame: Frame, properties: frozenset[str]) -> Iterable
             elif type(one) is Item and linker.graph.sets[frame.node(one.base)]:
                 for callee, receiver in _methods(linker, frame, one.base, block, "__getitem__"):
                     yield CallSite(block, index, one.dst, callee, receiver, implicit=True)
+
+
+def entered(code: Code, one: object) -> Enter | None:
+    """The ``with`` that a call begins, by way of a stack of them: ``stack.enter_context(manager)``."""
+    func = code.defined.get(one.func) if isinstance(one, Call) else None
+    if not isinstance(one, Call) or not isinstance(func, Attr) or func.name not in _ENTERING:
+        return None
+    return Enter(one.dst, one.arguments[0].value, one.at) if len(one.arguments) == 1 else None
+
+
+_ENTERING = frozenset({"enter_context", "enter_async_context"})
+"""What stacks of context managers of the library call it."""
 
 
 def _callees(linker: Linker, frame: Frame, one: Call, block: int) -> dict[FrameKey, tuple[Instance | None, bool]]:

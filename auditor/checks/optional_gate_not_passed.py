@@ -1,7 +1,7 @@
 """``optional-gate-not-passed``: the gate depends on an argument that a call leaves out."""
 
 from auditor.checks.finding import Case, Check
-from auditor.gating import UNRELATED_ARGUMENT
+from auditor.gating import UNRELATED_ARGUMENT, Given
 
 
 def applies(case: Case) -> str | None:
@@ -13,8 +13,8 @@ def applies(case: Case) -> str | None:
     return f"{case.method} reads {case.storage} without {_named(near.gate.given)} that {gate} depends on"
 
 
-def _named(arguments: tuple[str, ...]) -> str:
-    return f"the argument{'s' if len(arguments) > 1 else ''} " + " and ".join(f"`{name}`" for name in arguments)
+def _named(arguments: tuple[Given, ...]) -> str:
+    return f"the argument{'s' if len(arguments) > 1 else ''} " + " and ".join(f"`{one.name}`" for one in arguments)
 
 
 CHECK = Check(

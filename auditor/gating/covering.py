@@ -10,8 +10,20 @@ from auditor.dataflow import edge_dominators, reaches
 from auditor.facts import NOTHING, Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
+from auditor.gating.loads import goes_on
 from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
-from auditor.gating.values import UNRELATED_ARGUMENT, Bound, Gate, Held, Near, Place
+from auditor.gating.values import (
+    EARLY,
+    PASSED_ON,
+    SWITCH,
+    UNRELATED_ARGUMENT,
+    UNRELATED_SWITCH,
+    Bound,
+    Gate,
+    Held,
+    Near,
+    Place,
+)
 from auditor.link import Code, Instance
 
 NOOP = "noop"
@@ -41,7 +53,10 @@ class Covering:
             if verdict and not gate.given:
                 return (gate, why), []
             if gate.given and verdict is not False:
-                near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
+                if all(one.operator == PASSED_ON for one in gate.given):
+                    near.append(Near("argument" if verdict else UNRELATED_ARGUMENT, gate, why))
+                else:
+                    near.append(Near(SWITCH if verdict else UNRELATED_SWITCH, gate, why))
             elif why != OTHER:
                 near.append(Near(_kind(verdict, why), gate, why))
         return None, near
@@ -91,8 +106,9 @@ class Covering:
         flow = self._held.flow(code)
         for event in self._held.state(key).events:
             for gate in event.gates:
-                if not self._covers(gate, layer, bound)[0] or gate in state:
-                    continue
+                made_inside = bool(gate.given) and (event.block, event.index) == point
+                if made_inside or not self._covers(gate, layer, bound)[0] or gate in state:
+                    continue  # what the call that reads waits for on some paths was near there
                 before = (event.block == block and event.index < index) or (
                     reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
                 )
@@ -100,10 +116,17 @@ class Covering:
                     yield Near("after", gate, "only after the read")
                 elif not before:
                     yield Near("aside", gate, "on other paths")
+                elif self._is_early(key, (event.block, event.index), point):
+                    yield Near(EARLY, gate, "before the load begins")
                 elif self._guard_is_foreign(key, event.block, block):
                     yield Near("guard", gate, "whether it runs is decided outside the tree")
                 else:
                     yield Near("branch", gate, "not on every path")
+
+    def _is_early(self, key: FrameKey, gate: tuple[int, int], point: tuple[int, int]) -> bool:
+        """Whether a load may begin between a gate and a point."""
+        flow = self._held.flow(self._graph.code(key))
+        return any(goes_on(flow, gate, begin) and goes_on(flow, begin, point) for begin in self._held.begins(key))
 
     def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
         """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from auditor.callgraph import CallGraph, FrameKey
+from auditor.callgraph import CallGraph, FrameKey, entered
 from auditor.facts import Attr, Call, Enter, Exit, Param, SetAttr, Value
 from auditor.gating.symbols import Layer, Path, layer_of, path_of
 from auditor.gating.uses import users
@@ -87,7 +87,8 @@ class Fields:
 
 def _is_used_here(code: Code, made: Call) -> bool:
     """Whether nobody else gets hold of an object, nor sets its attributes."""
-    return all(isinstance(use.instruction, Attr | Enter | Exit) for use in users(code.facts).get(made.dst, ()))
+    uses = (use.instruction for use in users(code.facts).get(made.dst, ()))
+    return all(isinstance(entered(code, one) or one, Attr | Enter | Exit) for one in uses)
 
 
 def _argument(call: Call, constructor: Code, name: str) -> Value | None:

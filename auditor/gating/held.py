@@ -6,15 +6,15 @@ counter (or no load in flight) adds "nothing to wait for". Join: ``values.meet``
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
+from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
 from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
 from auditor.facts import (
+    NOTHING,
     Attr,
     Await,
     Branch,
@@ -33,14 +33,19 @@ from auditor.facts import (
     expression,
 )
 from auditor.gating.class_tests import class_test, tested_names
+from auditor.gating.course import Course, End, Event, stores
 from auditor.gating.fields import Fields
+from auditor.gating.given import Answers, asked, is_optional
+from auditor.gating.inlined import signals as signals_of
+from auditor.gating.inlined import waited
+from auditor.gating.kinds import kept_out
 from auditor.gating.loops import behind as behind_loops
 from auditor.gating.memos import Memos, is_memoised
 from auditor.gating.streams import Streams
 from auditor.gating.symbols import OWN, Layer, Path, layer_of, path_of, substitute
 from auditor.gating.tables import Tables
 from auditor.gating.uses import called_name
-from auditor.gating.values import Gate, Held, Place, Vacuous, defined_at, meet, simplest
+from auditor.gating.values import PASSED_ON, Gate, Given, Held, Place, Vacuous, defined_at, meet, simplest
 from auditor.link import Code, Frame, Instance, Linker, successors
 from auditor.spec import EngineSpec
 
@@ -51,42 +56,36 @@ Resuming: TypeAlias = Iterate | Enter
 """An instruction that runs a generator up to its next ``yield``: the round of a loop, the start of a with block."""
 
 
+Begins: TypeAlias = Callable[[FrameKey], Collection[tuple[int, int]]]
+"""The places (block, index) in a frame at which a load may begin."""
+
+
 class Primitive(NamedTuple):
     """A wait in a function: where it stands, the call, the method called, the counter attribute it is called on (None:
-    the counter is a value of its own)."""
+    the counter is a value of its own), the value that is its layer (NOTHING: the last)."""
 
     block: int
     position: int
     call: Call
     func: Attr
     counter: Attr | None
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """At an instruction of a block these gates are acquired."""
-
-    block: int
-    index: int
-    gates: tuple[Gate, ...]
+    layer: Value
 
 
 @dataclass(frozen=True, slots=True)
 class FrameState:
-    """The answer for one frame. ``known``: what is held on branches on which a memo says so."""
+    """The answer for one frame. ``known``: what is held on branches on which a memo, or the class of an object, says
+    so."""
 
     events: tuple[Event, ...]
     starts: Mapping[int, Held]
     exits: Held
     known: Mapping[tuple[int, int], Held] = field(default_factory=dict)
+    course: Course = field(default_factory=Course)
 
     def at(self, block: int, index: int) -> Held:
         """What is held just before instruction ``index`` of ``block``."""
-        held = set(self.starts.get(block, frozenset()))
-        for event in self.events:
-            if event.block == block and event.index < index:
-                held.update(event.gates)
-        return frozenset(held)
+        return self.course.through(self.starts.get(block, frozenset()), block, index)
 
 
 def _side_by_side(events: Iterable[Event]) -> tuple[Event, ...]:
@@ -127,9 +126,10 @@ class HeldGates:
     """Computes and remembers the state of every frame that is asked for."""
 
     def __init__(
-        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str] = frozenset()
+        self, linker: Linker, graph: CallGraph, spec: EngineSpec, signals: frozenset[str], begins: Begins
     ) -> None:
-        """``signals``: the methods that say that a layer has arrived."""
+        """``signals``: the methods that say that a layer has arrived; ``begins``: where loads begin in a frame."""
+        self.begins = begins
         self._linker = linker
         self._graph = graph
         self._spec = spec
@@ -138,6 +138,7 @@ class HeldGates:
         if self._connector_wait:
             self._waits[self._connector_wait] = 0
         self._counters = frozenset(one.counter for one in spec.gates)
+        self._signals = signals_of(linker, frozenset(one.method for one in spec.gates))
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
         self._flows: dict[str, Graph] = {}
@@ -149,6 +150,7 @@ class HeldGates:
         start += [key for key in graph.frames if key[0] in self._empty]
         self.acquiring = graph.reaching(start)
         """Frames from which a wait can be reached."""
+        self.answers = Answers(linker, graph)
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
         self.streams = Streams(linker, graph, self.flow)
@@ -179,50 +181,53 @@ class HeldGates:
         """What is held on the edge from one block to another."""
         code = self._graph.code(key)
         block = code.facts.blocks[source]
-        end = 0 if target in block.handlers else len(block.instructions) + 1
         state = self.state(key)
         nothing: Held = frozenset()
+        if target in block.handlers:
+            held = state.course.left(state.at(source, 0), source)
+        else:
+            held = state.at(source, len(block.instructions) + 1)
         said = self._refinements(code).get((source, target), nothing) | state.known.get((source, target), nothing)
-        return state.at(source, end) | said
+        return held | said
 
     def _solve(self, key: FrameKey) -> FrameState:
         code = self._graph.code(key)
         if code.name in self._empty:
             return FrameState((), {0: frozenset()}, frozenset({self._empty[code.name]}))
         events = _side_by_side(self._events(key, self._graph.frames[key]))
-        state = self._state(code, events)
+        begins = (End(*place, None) for place in self.begins(key))
+        ends = (*begins, *stores(code, events))
+        kinds = kept_out(self._linker, self._graph.frames[key]) if events else {}
+        state = self._state(code, events, ends, kinds)
         memos = self._memos.known(key, state.at) if events else {}
         known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
         if known:
-            state = self._state(code, _skipped(events, memos), known)
+            known = {edge: known.get(edge, frozenset()) | kinds.get(edge, frozenset()) for edge in {**known, **kinds}}
+            state = self._state(code, _skipped(events, memos), ends, known)
         aside = {
             one for event in events if self.streams.is_left(key, (event.block, event.index)) for one in event.gates
         }
         return replace(state, exits=state.exits - aside) if aside else state
 
     def _state(
-        self, code: Code, events: tuple[Event, ...], known: Mapping[tuple[int, int], Held] = MappingProxyType({})
+        self, code: Code, events: tuple[Event, ...], ends: tuple[End, ...], known: Mapping[tuple[int, int], Held]
     ) -> FrameState:
-        by_block: dict[int, list[Gate]] = {}
-        for event in events:
-            by_block.setdefault(event.block, []).extend(event.gates)
-        starts = self._starts(code, by_block, known)
-        return FrameState(events, starts, _at_returns(code.facts, starts, by_block), known)
+        course = Course.of(events, ends)
+        starts = self._starts(code, course, known)
+        return FrameState(events, starts, _at_returns(code.facts, starts, course), known, course)
 
-    def _starts(
-        self, code: Code, by_block: Mapping[int, list[Gate]], known: Mapping[tuple[int, int], Held]
-    ) -> Mapping[int, Held]:
+    def _starts(self, code: Code, course: Course, known: Mapping[tuple[int, int], Held]) -> Mapping[int, Held]:
         """What is held at the start of each block; ``known`` what is besides on some edges."""
         nothing: Held = frozenset()
         said = self._refinements(code)
 
         def transfer(block: int, held: Held) -> Mapping[int, Held]:
-            after = held | frozenset(by_block.get(block, ()))
+            after, left = course.through(held, block), course.left(held, block)
             content = code.facts.blocks[block]
             # a handler sees the state at the start of the block
             return {
                 to: simplest(
-                    (held if to in content.handlers else after)
+                    (left if to in content.handlers else after)
                     | said.get((block, to), nothing)
                     | known.get((block, to), nothing)
                 )
@@ -281,27 +286,29 @@ class HeldGates:
         code = self._linker.codes.get(name)
         if code is None or name in above:
             return None
-        by_block: dict[int, list[Gate]] = {}
+        events: list[Event] = []
         for one in self.primitives(code):
             path = path_of(code.defined, one.func.base if one.counter is None else one.counter.base)
             place = Place(code.path, one.call.at.line, one.call.at.column, code.name)
             text = expression(code.facts, one.call.dst, code.defined)
             layer = self._waited_layer(code, one)
-            by_block.setdefault(one.block, []).append(Gate(None, path, layer, place=place, text=text, chain=(place,)))
+            gate = Gate(None, path, layer, place=place, text=text, chain=(place,))
+            events.append(Event(one.block, one.position, (gate,)))
         for number, block in enumerate(code.facts.blocks):
-            for call in (one for one in block.instructions if isinstance(one, Call)):
+            for index, call in enumerate(block.instructions):
+                if not isinstance(call, Call):
+                    continue
                 called = _own_method(code, call)
                 methods = self._linker.hierarchy.applicable(code.owner, self._linker.functions).get(called, ())
-                gate = self._declared(methods[0], above | {name}) if methods else None
-                if gate is not None:
+                inner = self._declared(methods[0], above | {name}) if methods else None
+                if inner is not None:
                     callee = self._linker.codes[methods[0]]
                     arguments = arguments_of(code, call, callee.facts, implicit=False)
-                    layer = layer_into(code, arguments, gate.layer, f"{call.dst}!")
+                    layer = layer_into(code, arguments, inner.layer, f"{call.dst}!")
                     place = Place(code.path, call.at.line, call.at.column, code.name)
-                    by_block.setdefault(number, []).append(replace(gate, layer=layer, chain=(place, *gate.chain)))
-        if not by_block:
-            return None
-        return _first(_at_returns(code.facts, self._starts(code, by_block, {}), by_block))
+                    events.append(Event(number, index, (replace(inner, layer=layer, chain=(place, *inner.chain)),)))
+        course = Course.of(events)
+        return _first(_at_returns(code.facts, self._starts(code, course, {}), course)) if events else None
 
     # ------------------------------------------------------------ events
 
@@ -319,7 +326,12 @@ class HeldGates:
                 if isinstance(one, Call) and isinstance(func, Attr) and func.name in self._waits:
                     base = code.defined.get(func.base)
                     counter = base if isinstance(base, Attr) and base.name in self._counters else None
-                    yield Primitive(number, index, one, func, counter)
+                    argument = one.arguments[self._waits[func.name] :][:1]
+                    yield Primitive(number, index, one, func, counter, argument[0].value if argument else NOTHING)
+                elif isinstance(one, Call) and isinstance(func, Attr) and self._signals:
+                    signal = waited(code, one, self._signals, self._counters)
+                    if signal is not None:
+                        yield Primitive(number, index, one, func, signal.counter, signal.layer)
 
     def _events(self, key: FrameKey, frame: Frame) -> Iterable[Event]:
         for one in self.primitives(frame.code):
@@ -356,7 +368,7 @@ class HeldGates:
         noop = self._does_nothing(frame, one.func.base, one.func.name, one.block)
         if one.counter is None:
             path = path_of(code.defined, one.func.base)
-            given = (path.root,) if not path.names and _is_optional(code, path.root) else ()
+            given = (Given(path.root, PASSED_ON),) if not path.names and is_optional(code.facts, path.root) else ()
             return Gate(None, path, layer, given=given, noop=noop, place=place, text=text, chain=(place,))
         reached = self._linker.reached(frame, one.counter.base, one.block, one.counter.name)
         owners = frozenset(owner for owner, _ in reached)
@@ -364,8 +376,7 @@ class HeldGates:
         return Gate(owners, through, layer, noop=noop, place=place, text=text, chain=(place,))
 
     def _waited_layer(self, code: Code, one: Primitive) -> Layer:
-        argument = one.call.arguments[self._waits[one.func.name] :][:1]
-        return layer_of(code.defined, argument[0].value) if argument else Layer(last=True)
+        return layer_of(code.defined, one.layer) if one.layer != NOTHING else Layer(last=True)
 
     def has(self, one: Instance, name: str) -> bool:
         """Whether objects of its class have an attribute of a name."""
@@ -455,7 +466,8 @@ class HeldGates:
             return None
         at = call.at if resuming is None else resuming.at
         place = Place(frame.code.path, at.line, at.column, frame.code.name)
-        if not all(is_given(frame.code, argument.get(name)) for name in gate.given):
+        given = self.answers.answered(key, site, argument, gate.given)
+        if given is None:
             return None
         through = path_into(frame.code, argument, gate.through)
         through = None if through is None else self._fields.path(key, through)
@@ -467,7 +479,7 @@ class HeldGates:
             only = (path, only[1])
         chains = [(place, *chain) for chain in gate.chains]
         return replace(
-            gate, through=through, layer=layer, only=only, given=(), chain=chains[0], beside=tuple(chains[1:])
+            gate, through=through, layer=layer, only=only, given=given, chain=chains[0], beside=tuple(chains[1:])
         )
 
     # ------------------------------------------------------------ branches
@@ -484,7 +496,9 @@ class HeldGates:
         for number, block in enumerate(code.facts.blocks):
             if isinstance(block.end, Branch) and block.end.then != block.end.orelse:
                 for side, target in ((True, block.end.then), (False, block.end.orelse)):
-                    vacuous = self._nothing_to_wait_for(code, block.end.test, side=side)
+                    vacuous = self._nothing_to_wait_for(code, block.end.test, side=side) or _switched(
+                        code, block.end.test, side=side
+                    )
                     if vacuous is not None:
                         found[number, target] = frozenset({vacuous})
         return found
@@ -537,9 +551,15 @@ class HeldGates:
         loose = {path_of(code.defined, each.func.base) for each in self.primitives(code) if each.counter is None}
         if path in loose:
             return Vacuous(frozenset({path}))
-        if loose and isinstance(one, Param) and _is_optional(code, one.name):
-            return Vacuous(without=frozenset({one.name}))
+        if loose and isinstance(one, Param) and is_optional(code.facts, one.name):
+            return Vacuous(without=frozenset({Given(one.name, PASSED_ON)}))
         return None
+
+
+def _switched(code: Code, test: Value, *, side: bool) -> Vacuous | None:
+    """The test of a parameter, on this side, says that it is not what the other side asks."""
+    other = asked(code, test, side=not side)
+    return None if other is None else Vacuous(without=frozenset({other}))
 
 
 def _awaited(code: Code) -> Mapping[Value, list[tuple[int, int]]]:
@@ -564,7 +584,8 @@ def _yields(function: FunctionFacts) -> Iterator[tuple[int, int, Yield]]:
 
 def _resumptions(code: Code) -> Iterator[tuple[int, int, Resuming]]:
     for number, block in enumerate(code.facts.blocks):
-        for index, one in enumerate(block.instructions):
+        for index, each in enumerate(block.instructions):
+            one = entered(code, each) or each
             if isinstance(one, Iterate | Enter):
                 yield number, index, one
 
@@ -584,8 +605,14 @@ def _beyond_yielded(generator: Code, layer: Layer) -> Layer | None:
 
 
 def _first(held: Held) -> Gate | None:
-    gates = [one for one in held if isinstance(one, Gate)]
+    """The first gate of those that no call switches off."""
+    gates = [one for one in held if isinstance(one, Gate) and not _is_switched(one)]
     return min(gates, key=lambda gate: (gate.place.path, gate.place.line), default=None)
+
+
+def _is_switched(gate: Gate) -> bool:
+    """Whether some calls switch a gate off."""
+    return any(one.operator != PASSED_ON for one in gate.given)
 
 
 def _own_method(code: Code, one: Call) -> str:
@@ -601,29 +628,17 @@ def _union(owners: Iterable[frozenset[Instance] | None]) -> frozenset[Instance] 
     return frozenset().union(*known) if known else None
 
 
-def is_given(code: Code, value: Value | Path | None) -> bool:
-    """Whether an argument is passed and not None as written."""
-    if value is None or isinstance(value, Path):
-        return value is not None
-    one = code.defined.get(value)
-    return not (isinstance(one, Const) and one.value is None)
-
-
-def _is_optional(code: Code, name: str) -> bool:
-    return any(one.name == name and one.has_default for one in code.facts.params)
-
-
 def is_empty(function: FunctionFacts) -> bool:
     """A body of ``pass``, a docstring or ``return``: it calls, stores and raises nothing."""
     kinds = {type(one) for block in function.blocks for one in block.instructions}
     return kinds <= {Param, Const} and all(isinstance(block.end, Return) for block in function.blocks)
 
 
-def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], by_block: Mapping[int, list[Gate]]) -> Held:
+def _at_returns(function: FunctionFacts, starts: Mapping[int, Held], course: Course) -> Held:
     held: Held | None = None
     for number, block in enumerate(function.blocks):
         if number in starts and isinstance(block.end, Return):
-            here = simplest(starts[number] | frozenset(by_block.get(number, ())))
+            here = simplest(course.through(starts[number], number))
             held = here if held is None else meet(held, here)
     return held if held is not None else frozenset()
 
@@ -636,6 +651,8 @@ def instances(linker: Linker, frame: Frame, value: Value, block: int) -> frozens
 def calling(code: Code, site: CallSite) -> Calling:
     """The instruction of a call site."""
     one = code.defined[site.value]
+    if site.callee[0].endswith(".__enter__"):
+        one = entered(code, one) or one
     assert isinstance(one, Call | Attr | Enter | Item), "the call graph has sites of these only"
     return one
 

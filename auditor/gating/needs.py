@@ -24,13 +24,13 @@ from auditor.gating.held import (
     HeldGates,
     arguments_of,
     calling,
-    is_given,
     layer_into,
     path_into,
     receiver_path,
 )
 from auditor.gating.joins import Joins
 from auditor.gating.kept import Kept
+from auditor.gating.loads import goes_on
 from auditor.gating.memos import is_memoised
 from auditor.gating.picking import Picking
 from auditor.gating.storage import Storage, first_layers, own_stores
@@ -41,11 +41,14 @@ from auditor.gating.uncalled import Uncalled
 from auditor.gating.uses import attribute_read, called_name
 from auditor.gating.values import (
     ANYWHERE,
+    EARLY,
     KEPT,
     PACKS,
     PASSED,
+    SWITCH,
     UNBOUND,
     UNRELATED_ARGUMENT,
+    UNRELATED_SWITCH,
     Bound,
     Buffer,
     Gate,
@@ -270,7 +273,7 @@ class Needs:
                     yield from self._passed(key, frame, one)
                 elif isinstance(one, Call | Attr | Enter | Item) and one.dst in by_value:
                     for site in by_value[one.dst]:
-                        yield from self._returned(key, frame, one, site)
+                        yield from self._returned(key, frame, calling(code, site), site)
                 elif (read := attribute_read(code, one)) is not None and self.is_buffer(read.name):
                     yield from self._raw(key, frame, number, read)
                 else:
@@ -354,13 +357,21 @@ class Needs:
                 continue
             bound = self._bound_here(frame, one, site, arguments, handle.bound)
             layer = self._layer_here(key, frame, (one, site), arguments, handle.layer)
-            given = _given(frame.code, arguments, handle.optional)
-            gate = handle.gate or (given[0] if given else None)
+            optional = self._asked(key, site, arguments, handle.optional)
+            gate = handle.gate or _answered(optional)
             hops = (replace(hop, layer=layer), *handle.hops)
             yield (
                 one.dst,
                 replace(
-                    handle, layer=layer, touches=touches, gate=gate, bound=bound, optional=(), hops=hops, when=when
+                    handle,
+                    layer=layer,
+                    touches=touches,
+                    gate=gate,
+                    bound=bound,
+                    near=tuple(self._near_here(key, site, arguments, near) for near in handle.near),
+                    optional=optional,
+                    hops=hops,
+                    when=when,
                 ),
             )
 
@@ -448,7 +459,7 @@ class Needs:
             when = self._passing(now.when, key, use.block, now.touches)
             if when == FALSE:
                 continue
-            now = replace(now, when=when)
+            now = self._fresh(key, value, use, replace(now, when=when))
             if use.kind in ("returned", "yielded"):
                 handed = now if use.kind == "returned" else put_into(now, ANYWHERE)
                 made.returns.append(self._on_return(key, handed, use))
@@ -477,11 +488,32 @@ class Needs:
                     culprit=-len(hops) if now.layer == OWN else 0,  # where each layer is an object, its reader waits
                     bound=now.bound,
                     when=when,
+                    optional=now.optional,
                 )
                 self._settle_at(key, frame, need, (use.block, use.index), made, needs, nearby=True)
         if not used:
             for touch in handle.touches:
                 self._record(touch, Outcome("exempt", "metadata"))
+
+    def _fresh(self, key: FrameKey, value: Value, use: Use, handle: Handle) -> Handle:
+        """The handle at a use: no longer behind its gate where a load may begin after it was got."""
+        if handle.gate is None or not any(self._between(key, value, begin, use) for begin in self._held.begins(key)):
+            return handle
+        gate, why = handle.gate
+        return replace(handle, gate=None, near=_distinct((*handle.near, Near(EARLY, gate, why))))
+
+    def _between(self, key: FrameKey, value: Value, begin: tuple[int, int], use: Use) -> bool:
+        """Whether control can come from where a handle is got, by way of ``begin``, to its use and not get it anew."""
+        code = self._graph.code(key)
+        got = self._points(code).get(value, _START)
+        return goes_on(self._held.flow(code), got, begin, got) and goes_on(
+            self._held.flow(code), begin, (use.block, use.index), got
+        )
+
+    def _begins_before(self, key: FrameKey, point: tuple[int, int]) -> bool:
+        """Whether a load may begin in a frame before a point of it."""
+        flow = self._held.flow(self._graph.code(key))
+        return any(goes_on(flow, begin, point) for begin in self._held.begins(key))
 
     def _stream_missing(self, key: FrameKey, value: Value, use: Use) -> str | None:
         """Whether a use of a handle, which was got behind a gate, is on another stream that is not behind it."""
@@ -542,12 +574,12 @@ class Needs:
             return _remembered(handle) if remembered else handle
         gate, near = self._ordering(key, (use.block, use.index), handle.layer, handle.bound)
         missing = any(one.what == UNORDERED for one in near)
-        if gate is None and not missing:
+        if gate is None and not missing and not self._begins_before(key, (use.block, use.index)):
             gate = self._joins.gate(key, handle.layer, handle.bound)
         if gate is None and not missing:
             aside = self._covering.elsewhere(key, handle.layer, (use.block, use.index), handle.bound)
             near.extend(self._meant(self._graph.code(key), aside))
-        optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
+        optional = tuple(dict.fromkeys((*handle.optional, *_optional(near))))
         handle = replace(handle, gate=gate, near=_distinct((*handle.near, *near)), optional=optional)
         return _remembered(handle) if remembered else handle
 
@@ -575,8 +607,8 @@ class Needs:
                     touches=touches,
                     bound=self._bound_here(frame, call, site, arguments, need.bound),
                     when=when,
-                    optional=_given(frame.code, arguments, need.optional),
-                    near=_near_in_caller(frame.code, arguments, need.near),
+                    optional=self._asked(key, site, arguments, need.optional),
+                    near=tuple(self._near_here(key, site, arguments, one) for one in need.near),
                     hops=(replace(hop, layer=layer), *need.hops),
                 )
                 yield into, site
@@ -586,6 +618,30 @@ class Needs:
 
     def _arguments(self, frame: Frame, call: Calling, site: CallSite) -> Mapping[str, Value | Path]:
         return arguments_of(frame.code, call, self._graph.code(site.callee).facts, implicit=site.implicit)
+
+    def _asked(
+        self,
+        key: FrameKey,
+        site: CallSite,
+        arguments: Mapping[str, Value | Path],
+        optional: tuple[tuple[Gate, str], ...],
+    ) -> tuple[tuple[Gate, str], ...]:
+        """Gates that depend on arguments, with what they ask of the caller's own parameters; without those that a call
+        does not make."""
+        found: list[tuple[Gate, str]] = []
+        for gate, why in optional:
+            left = self._held.answers.answered(key, site, arguments, gate.given)
+            if left is not None:
+                found.append((replace(gate, given=left), why))
+        return tuple(found)
+
+    def _near_here(self, key: FrameKey, site: CallSite, arguments: Mapping[str, Value | Path], one: Near) -> Near:
+        """A gate that depends on arguments is no longer near for that reason where a call passes them."""
+        if one.why not in (UNRELATED_ARGUMENT, UNRELATED_SWITCH):
+            return one
+        asked = self._asked(key, site, arguments, ((one.gate, one.what),))
+        why = "unrelated" if asked and not asked[0][0].given else one.why
+        return replace(one, why=why, gate=asked[0][0] if asked else one.gate)
 
     def _settle(
         self,
@@ -613,11 +669,14 @@ class Needs:
         """Cover ``need`` by what is held at ``point`` (block, index), or keep it for the callers."""
         bound = need.bound
         gate, near = self._ordering(key, point, need.layer, bound)
+        if need.later:  # whatever is held here is of an earlier load
+            near, gate = [Near(EARLY, gate[0], gate[1])] if gate is not None else [], None
         near = self._meant(frame.code, near)
         missing = any(one.what == UNORDERED for one in near)
-        if gate is None and need.optional:
-            gate = need.optional[0]
-        if gate is None and not missing:
+        if gate is None:
+            gate = _answered(need.optional)
+        later = need.later or self._begins_before(key, point)
+        if gate is None and not missing and not later:
             gate = self._joins.gate(key, need.layer, bound)
         if gate is not None:
             self._decide(made, need.buffer, need.touches, Outcome("gated", gate[1], gate[0], need, need.hops))
@@ -633,17 +692,20 @@ class Needs:
             near.extend(missed)
             if missed and need.layer == OWN:  # this function waits, though not for this read
                 need = replace(need, culprit=-len(need.hops))
-        optional = tuple((one.gate, one.what) for one in near if one.why == "argument")
-        kept = replace(need, near=_distinct((*need.near, *near)), optional=optional)
+        optional = tuple(dict.fromkeys((*need.optional, *_optional(near))))
+        kept = replace(need, near=_distinct((*need.near, *near)), optional=optional, later=later)
         wide = key[1] is None and len(need.hops) > 1 and need.hops[1].frame[1] is None
         name = (*kept.key(wide=wide), need.buffer.owner in self._armed.loaded if wide else None)
         old = needs.get(name)
         if old is not None:
             bound = bound if bound == old.bound else UNBOUND
-            kept, old = (replace(one, bound=bound, when=either(old.when, kept.when)) for one in (kept, old))
+            when, later = either(old.when, kept.when), old.later or kept.later
+            kept, old = (replace(one, bound=bound, when=when, later=later) for one in (kept, old))
         if old is not None and wide:
             layer = kept.layer if kept.layer == old.layer else SOME
-            kept = replace(self._plainer(old, kept), layer=layer, touches=_both(old.touches, kept.touches))
+            touches = _both(old.touches, kept.touches)
+            optional = tuple(one for one in old.optional if one in kept.optional)
+            kept = replace(self._plainer(old, kept), layer=layer, touches=touches, optional=optional)
         elif old is not None:
             optional = tuple(one for one in old.optional if one in kept.optional)
             plainer = self._plainer(old, kept)
@@ -726,23 +788,14 @@ class Needs:
         self.outcomes.setdefault(touch, []).append(outcome)
 
 
-def _given(
-    code: Code, arguments: Mapping[str, Value | Path], optional: tuple[tuple[Gate, str], ...]
-) -> tuple[tuple[Gate, str], ...]:
-    """Of the gates that depend on an argument, those whose argument a call passes."""
-    return tuple((gate, why) for gate, why in optional if _passed(code, arguments, gate))
+def _optional(near: Iterable[Near]) -> Iterator[tuple[Gate, str]]:
+    """The gates that callers decide about, with why they cover."""
+    return ((one.gate, one.what) for one in near if one.why in ("argument", SWITCH))
 
 
-def _passed(code: Code, arguments: Mapping[str, Value | Path], gate: Gate) -> bool:
-    return all(is_given(code, arguments.get(name)) for name in gate.given)
-
-
-def _near_in_caller(code: Code, arguments: Mapping[str, Value | Path], near: tuple[Near, ...]) -> tuple[Near, ...]:
-    """Of the gates that depend on arguments, those are no longer near for that reason whose arguments a call passes."""
-    return tuple(
-        replace(one, why="unrelated") if one.why == UNRELATED_ARGUMENT and _passed(code, arguments, one.gate) else one
-        for one in near
-    )
+def _answered(optional: tuple[tuple[Gate, str], ...]) -> tuple[Gate, str] | None:
+    """The first gate of which nothing is asked any more."""
+    return next((one for one in optional if not one[0].given), None)
 
 
 def _remembered(handle: Handle) -> Handle:
@@ -764,7 +817,9 @@ def _merged(handles: Iterable[Handle]) -> list[Handle]:
         else:
             bound = known.bound if known.bound == one.bound else UNBOUND
             when = either(known.when, one.when)
-            found[key] = replace(known, touches=_both(known.touches, one.touches), bound=bound, when=when)
+            optional = tuple(each for each in known.optional if each in one.optional)
+            touches = _both(known.touches, one.touches)
+            found[key] = replace(known, touches=touches, bound=bound, optional=optional, when=when)
     return list(found.values())
 
 

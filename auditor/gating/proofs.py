@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from auditor.certificates import Certificate, Step, Vocabulary
 from auditor.gating.armed import Armed
@@ -10,7 +11,8 @@ from auditor.gating.storage import first_layers
 from auditor.gating.symbols import LAYER_COUNTS
 from auditor.gating.values import EAGER, Gate, Outcome, Place
 from auditor.gating.verdicts import Judgement
-from auditor.link import Linker
+from auditor.link import Hierarchy, Linker
+from auditor.loading import counters_of
 from auditor.spec import EngineSpec
 
 
@@ -21,21 +23,28 @@ def certificates(judgement: Judgement) -> Iterator[Certificate]:
         for binding in site.bindings:
             for outcome in binding.outcomes:
                 if outcome.verdict == "gated" and outcome.mode == EAGER:
-                    for one in _certificates(f"{site.path}:{site.line}", outcome, judgement.armed):
+                    for one in _certificates(f"{site.path}:{site.line}", outcome, judgement):
                         if one not in seen:
                             seen.add(one)
                             yield one
 
 
-def _certificates(site: str, outcome: Outcome, armed: Armed) -> Iterator[Certificate]:
+def _certificates(site: str, outcome: Outcome, judgement: Judgement) -> Iterator[Certificate]:
     gate = outcome.gate
     if gate is not None:
         read = tuple(_step(hop.place) for hop in outcome.hops)
         wait = tuple(map(_step, gate.chain or (gate.place,)))
         beside = tuple(tuple(map(_step, chain)) for chain in gate.beside)
-        for registered in _registrations(gate, armed):
-            others = tuple(chain for chain in beside if chain != wait)
-            yield Certificate(site, read, wait, registered, others, tuple(map(_step, gate.resets)))
+        others = tuple(chain for chain in beside if chain != wait)
+        resets = tuple(map(_step, gate.resets))
+        for registered, kinds in product(_registrations(gate, judgement.armed), _kinds(gate, judgement.hierarchy)):
+            yield Certificate(site, read, wait, registered, others, resets, kinds)
+
+
+def _kinds(gate: Gate, hierarchy: Hierarchy) -> Iterable[tuple[str, ...]]:
+    """The classes of each object that a gate is for, where it is for some objects only."""
+    classes = {one.cls for one in gate.only[1]} if gate.only is not None else set()
+    return [tuple(sorted({each.rpartition(".")[2] for each in hierarchy.mro(cls)})) for cls in sorted(classes)] or [()]
 
 
 def _registrations(gate: Gate, armed: Armed) -> Iterable[Step | None]:
@@ -58,6 +67,7 @@ def vocabulary(spec: EngineSpec, linker: Linker) -> Vocabulary:
         in_flight=frozenset((one.attribute, one.operator, one.value) for one in spec.in_flight),
         first_layers=first_layers(linker),
         counts=frozenset(LAYER_COUNTS),
+        signals=frozenset(name.rpartition(".")[2] for one in counters_of(linker, spec) for name in one.signals),
         own=own,
         absent=frozenset(spec.connectors.absent),
         idle=frozenset(spec.connectors.idle),

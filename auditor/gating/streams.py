@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from auditor.callgraph import CallGraph, FrameKey
+from auditor.callgraph import CallGraph, FrameKey, entered
 from auditor.dataflow import Graph, solve_forward
-from auditor.facts import Attr, Call, Enter, Exit, Return, Value
+from auditor.facts import NOTHING, Attr, Call, Enter, Exit, Return, Value
 from auditor.gating.symbols import Path, path_of
 from auditor.gating.uses import called_name
 from auditor.link import Code, ExternalInstance, Linker, successors
@@ -114,10 +114,22 @@ class Streams:
 
 def _step(code: Code, one: object, inside: list[Value]) -> None:
     """Enter or leave a stream context."""
-    if isinstance(one, Enter) and _streams(code, one.manager):
-        inside.append(one.manager)
-    elif isinstance(one, Exit) and inside and inside[-1] == one.manager:
+    begun = entered(code, one) or one
+    if isinstance(begun, Enter) and _streams(code, begun.manager):
+        inside.append(begun.manager)
+    while isinstance(one, Exit) and inside and one.manager in (inside[-1], _stack(code, inside[-1])):
         inside.pop()
+
+
+def _stack(code: Code, manager: Value) -> Value:
+    """The stack of contexts that a manager was entered by; ``NOTHING`` if by none."""
+    for one in code.defined.values():
+        begun = entered(code, one)
+        func = code.defined.get(one.func) if isinstance(one, Call) else None
+        if begun is not None and begun.manager == manager and isinstance(func, Attr):
+            made = code.defined.get(func.base)
+            return made.manager if isinstance(made, Enter) else func.base
+    return NOTHING
 
 
 def _streams(code: Code, manager: Value) -> bool:

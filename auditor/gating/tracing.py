@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
-from auditor.callgraph import CallGraph, CallSite, FrameKey, wraps
+from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
 from auditor.dataflow import reaches
 from auditor.facts import (
     NOTHING,
@@ -21,6 +21,7 @@ from auditor.facts import (
     Closure,
     Const,
     Declare,
+    Enter,
     FunctionFacts,
     Instruction,
     Item,
@@ -199,6 +200,10 @@ class Tracer:
                 return _taken_out(one.dst, _constant(code, one.index), handle)
             case Item():
                 return self._subscript(code, one, value, handle)
+            case Enter() if handle.inside:  # what a generator hands out to the with block
+                return _taken_out(one.dst, ANYWHERE, handle)
+            case Call() if handle.inside and (begun := entered(code, one)) is not None and begun.manager == value:
+                return _taken_out(one.dst, ANYWHERE, handle)
             case Call():
                 container = _put_into(code, one)
                 if container is not None:
@@ -220,11 +225,12 @@ class Tracer:
                 return [("alias", one.dst, handle)]
             case Build():
                 return _put_in_order(one, value, handle)
-            case Unpack(index=place) if not handle.inside and _is_counted(code, one.source):
-                layer = _count(code, one.source, self.users(code).get(one.source, ()))
+            case Unpack(index=place) if not handle.inside and (counted := _counted(code, one.source)) is not None:
+                layer = _count(code, one.source, 0, self.users(code).get(one.source, ()))
+                layer = layer if _is_in_order(code, counted) else handle.layer
                 return [("alias", one.dst, replace(handle, layer=layer))] if place == 1 else []
             case Unpack(index=place) if handle.inside:
-                return _taken_out(one.dst, place, handle)
+                return _taken_out(one.dst, place, self._picked(code, one.source, place, handle))
             case Unpack():
                 return [("alias", one.dst, handle)]
             case Iterate() if handle.inside:
@@ -239,6 +245,17 @@ class Tracer:
             case Branch():
                 return [("metadata", NOTHING, handle)]
         return []
+
+    def _picked(self, code: Code, elements: Value, place: int, handle: Handle) -> Handle:
+        """A list that ``zip`` goes through, as one element: of the layer that ``range(n)`` beside it counts."""
+        one = code.defined.get(elements)
+        made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
+        if handle.selected or not isinstance(made, Call) or called_name(code, made) != "zip":
+            return handle
+        in_order = place < len(made.arguments) and _is_in_order(code, made.arguments[place].value)
+        numbers = (number for number, each in enumerate(made.arguments) if in_order and _counts_up(code, each.value))
+        layer = _count(code, elements, next(numbers, NOTHING), self.users(code).get(elements, ()))
+        return replace(handle, layer=layer, selected=True)
 
     def _joined(self, key: FrameKey, one: Phi, join: int, value: Value, handle: Handle) -> Handle:
         """A handle behind a join: behind a gate if it is so on each of the paths that it comes by."""
@@ -325,6 +342,9 @@ class Tracer:
             return [("store" if stored else "element", NOTHING, handle)]
         if name in METADATA_CALLS or name.endswith("_like"):
             return [("metadata", NOTHING, handle)]
+        if name == "zip":
+            places = (place for place, argument in enumerate(one.arguments) if argument.value == value)
+            return [("alias", one.dst, put_into(handle, place, ANYWHERE)) for place in places]
         if name in ALIAS_CALLS:
             return [("alias", one.dst, handle)]
         stored_to = self._stored_to(name)
@@ -405,16 +425,31 @@ def _is_namespace(code: Code, value: Value) -> bool:
     return isinstance(one, Call) and called_name(code, one) in ("vars", "asdict")
 
 
-def _is_counted(code: Code, value: Value) -> bool:
-    """Whether a value is a pair of ``enumerate(…)``: the number of an element, and the element."""
+def _counted(code: Code, value: Value) -> Value | None:
+    """What ``enumerate(…)`` counts of which a value is a pair: the number of an element, and the element."""
     one = code.defined.get(value)
     made = code.defined.get(one.iterable) if isinstance(one, Iterate) else None
-    return isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
+    counts = isinstance(made, Call) and called_name(code, made) == "enumerate" and len(made.arguments) == 1
+    return made.arguments[0].value if counts and isinstance(made, Call) else None
 
 
-def _count(code: Code, pair: Value, users: Iterable[User]) -> Layer:
-    """The number of the element in a pair of ``enumerate``, as its function names it."""
-    numbers = [each.dst for user in users if isinstance(each := user.instruction, Unpack) and each.index == 0]
+def _is_in_order(code: Code, value: Value) -> bool:
+    """Whether a list is gone through from its first element on: no part of one, nor one turned round."""
+    one = code.defined.get(value)
+    if isinstance(one, Call) and called_name(code, one) in ALIAS_CALLS:
+        return called_name(code, one) in ("list", "tuple") and _is_in_order(code, one.arguments[0].value)
+    return not isinstance(one, Item | Phi)
+
+
+def _counts_up(code: Code, value: Value) -> bool:
+    """Whether a value is ``range(n)``."""
+    one = code.defined.get(value)
+    return isinstance(one, Call) and called_name(code, one) == "range" and len(one.arguments) == 1
+
+
+def _count(code: Code, pair: Value, place: int, users: Iterable[User]) -> Layer:
+    """The number of an element, which is at a place of a pair of ``enumerate`` or ``zip``, as its function names it."""
+    numbers = [each.dst for user in users if isinstance(each := user.instruction, Unpack) and each.index == place]
     return layer_of(code.defined, numbers[0]) if numbers else Layer(((Derived(f"%{pair}", ()), 1),))
 
 

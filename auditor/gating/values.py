@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import FrameKey
 from auditor.conditions import TRUE, Formula
@@ -35,6 +35,12 @@ EAGER = "eager"
 
 UNRELATED_ARGUMENT = "argument?"
 """Why a gate did not do that depends on an argument and whose layer cannot be compared with the one that is read."""
+SWITCH = "switch"
+"""Why a gate did not do that some calls switch off."""
+UNRELATED_SWITCH = "switch?"
+"""The same of one whose layer cannot be compared with the one that is read."""
+EARLY = "early"
+"""Why a gate did not do that is made before the load begins whose bytes are read."""
 SKIPPED = "skipped"
 """Why a gate did not do that Python makes and a replay does not."""
 
@@ -68,12 +74,25 @@ def defined_at(code: Code) -> Place:
     return Place(code.path, code.facts.at.line, code.facts.at.column, code.name)
 
 
+TRUTH, EQUAL, PASSED_ON = "truth", "==", "passed"
+"""What is asked of a parameter: to be true, to equal a constant, to be passed and not None as written."""
+
+
+class Given(NamedTuple):
+    """What a parameter has to be: ``operator`` (with the constant ``value``) has to come out as ``holds``."""
+
+    name: str
+    operator: str
+    value: object = None
+    holds: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """A wait that has happened: for ``layer`` on the counter of ``owners`` (None: on a counter object itself).
 
     ``through`` is the access path of the owner in the function at hand. ``only`` restricts it: it holds if the object
-    at that path is one of those. ``given`` names the parameters that must not be None for it to happen; ``noop`` that
+    at that path is one of those. ``given`` is what parameters have to be for it to happen; ``noop`` that
     nothing happens; ``memo`` that it happened once, for which load is not known. ``chain`` are the calls down to the
     primitive, outermost first; ``beside`` those of the same gate on other paths; ``resets`` where the memo forgets by
     which some paths skip it.
@@ -83,7 +102,7 @@ class Gate:
     through: Path | None
     layer: Layer
     only: tuple[Path, frozenset[Instance]] | None = None
-    given: tuple[str, ...] = ()
+    given: tuple[Given, ...] = ()
     noop: bool = False
     memo: bool = False
     place: Place = field(default=Place("", 0, 0, ""), compare=False)
@@ -101,10 +120,10 @@ class Gate:
 @dataclass(frozen=True, slots=True)
 class Vacuous:
     """There is nothing to wait for: on this path one of the owners at ``through`` has no counter or no load in flight,
-    or one of the optional parameters ``without`` was not passed, or the object at a path is none of ``unless``."""
+    or a parameter is not what one of ``without`` asks, or the object at a path is none of ``unless``."""
 
     through: frozenset[Path] = frozenset()
-    without: frozenset[str] = frozenset()
+    without: frozenset[Given] = frozenset()
     unless: tuple[Path, frozenset[Instance]] | None = None
 
 
@@ -146,8 +165,12 @@ def _both(one: Gate | Vacuous, other: Gate | Vacuous) -> Gate | Vacuous | None:
     if isinstance(other, Vacuous):
         return _either(one, other) if isinstance(one, Vacuous) else _excused(one, other)
     if isinstance(one, Gate) and replace(one, given=other.given, memo=other.memo) == other:
-        return replace(one, given=tuple(sorted({*one.given, *other.given})), memo=one.memo or other.memo)
+        return replace(one, given=_all(one.given, other.given), memo=one.memo or other.memo)
     return None
+
+
+def _all(one: Iterable[Given], other: Iterable[Given]) -> tuple[Given, ...]:
+    return tuple(sorted({*one, *other}, key=repr))
 
 
 def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
@@ -159,13 +182,13 @@ def _either(one: Vacuous, other: Vacuous) -> Vacuous | None:
 
 def _excused(one: Gate, other: Vacuous) -> Gate | None:
     """What is left of a gate where the other path has none: the whole, if its owner has nothing to wait for there; if
-    an argument was not passed, a gate that depends on the argument; if an object is of another class there, a gate for
+    an argument was not passed, a gate that asks for the argument; if an object is of another class there, a gate for
     the others."""
     if any(path != one.through for path in other.through):
         return None
     if other.unless is not None and one.only not in (None, other.unless):
         return None
-    return replace(one, given=tuple(sorted({*one.given, *other.without})), only=other.unless or one.only)
+    return replace(one, given=_all(one.given, other.without), only=other.unless or one.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +207,7 @@ class Touch:
 @dataclass(frozen=True, slots=True)
 class Near:
     """A gate that was there and did not do: ``why`` is dead, order, layer, branch, aside, after, argument,
-    ``UNRELATED_ARGUMENT``, ``SKIPPED``, noop, memo, unrelated, guard."""
+    ``UNRELATED_ARGUMENT``, ``SKIPPED``, ``EARLY``, ``SWITCH``, ``UNRELATED_SWITCH``, noop, memo, unrelated, guard."""
 
     why: str
     gate: Gate
@@ -260,6 +283,8 @@ class Need:
     """The receiver of the read as the function at hand names it."""
     when: Formula = field(default=TRUE, compare=False)
     """What is necessary of the configuration for control to take one of the paths."""
+    later: bool = field(default=False, compare=False)
+    """Whether a load may begin inside, before the read: what callers have waited for is of an earlier one."""
 
     @property
     def escapes(self) -> bool:

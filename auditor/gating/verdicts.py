@@ -14,6 +14,7 @@ from auditor.gating.completing import Completing
 from auditor.gating.connectors import Connectors
 from auditor.gating.contradictions import Contradiction, contradictions
 from auditor.gating.held import HeldGates
+from auditor.gating.loads import Loads
 from auditor.gating.needs import Needs
 from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
@@ -138,7 +139,8 @@ def judge(
     """
     conditions = Conditions(linker, graph, spec, assumed)
     armed = Armed(linker, graph, spec, product, conditions, Completing(linker, graph, loading, spec))
-    held = HeldGates(linker, graph, spec, frozenset(name for one in loading.counters for name in one.signals))
+    signals = frozenset(name for one in loading.counters for name in one.signals)
+    held = HeldGates(linker, graph, spec, signals, Loads(graph, signals).begins)
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     connectors = Connectors(linker, graph, spec, held, needs)

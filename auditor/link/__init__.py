@@ -12,7 +12,7 @@ from auditor.link.demand import link_on_demand
 from auditor.link.derivation import Reverse
 from auditor.link.hierarchy import Hierarchy
 from auditor.link.linker import Linker
-from auditor.link.narrowing import access_path, edge_condition, successors
+from auditor.link.narrowing import access_path, edge_condition, successors, value_of_path
 from auditor.link.needs import NO_NEEDS, Needs, needs
 from auditor.link.objects import (
     Bound,
@@ -60,4 +60,5 @@ __all__ = [
     "link_whole",
     "needs",
     "successors",
+    "value_of_path",
 ]

@@ -10,6 +10,7 @@ It computes no verdict about a read, and says nothing where it cannot tell.
 """
 
 from auditor.loading.build import loading_of
+from auditor.loading.counters import counters_of
 from auditor.loading.naming import attributes, called, context, parts, receiver, sources
 from auditor.loading.values import (
     COPY,
@@ -42,6 +43,7 @@ __all__ = [
     "attributes",
     "called",
     "context",
+    "counters_of",
     "loading_of",
     "parts",
     "receiver",

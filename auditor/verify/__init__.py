@@ -6,11 +6,13 @@ through one function, ``forms`` the layers; here is what a certificate claims:
 1. each step of ``wait`` calls the function of the next, which cannot return without coming by it, or by a step of
    another wait ``beside`` it; the last one waits;
 2. each step of ``read`` calls the function of the next;
-3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait;
+3. in some function both meet: there the step of ``read`` (or what was got from it) is not reached but by the wait, and
+   no load begins between the two;
 4. the layer waited for covers the layer read;
 5. the counter is registered where it is said to be;
 6. a way round the wait that a memo opens does not count where the wait is made before the memo is told of its layer,
-   nobody else tells it, and it is reset where that is said.
+   nobody else tells it, and it is reset where that is said;
+7. nor does one that calls switch off by the constants that they give, or that objects of other classes take.
 
 What of that cannot be asked of the facts is told as ``untested``; it is no objection.
 """
@@ -23,8 +25,26 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import NOTHING, Attr, Call, Const, Enter, FunctionFacts, Import, Item, Iterate, Name, SetAttr, Value
+from auditor.facts import (
+    NOTHING,
+    Attr,
+    Branch,
+    Call,
+    Const,
+    Enter,
+    FunctionFacts,
+    Import,
+    Item,
+    Iterate,
+    Name,
+    SetAttr,
+    Value,
+)
+from auditor.verify import written_out
+from auditor.verify.constants import Constants, constants, decided
 from auditor.verify.forms import Form, beyond_yielded, carried_up, covers, form, passed, stored
+from auditor.verify.kinds import of_others
+from auditor.verify.loads import Loads
 from auditor.verify.memos import remembered, resets, told_elsewhere
 from auditor.verify.paths import Cut, Function, Point, Running, nothing_to_wait_for
 
@@ -53,8 +73,10 @@ _BY_PROTOCOL = frozenset({"forward"})
 _MEMOISES = frozenset({"lru_cache", "cache", "cached_property"})
 """Decorators of the library that run a function once for the same arguments."""
 
-Memos: TypeAlias = frozenset[tuple[Value, bool]]
-"""Tests, with the side on which a memo says that a wait was made."""
+Branches: TypeAlias = frozenset[tuple[Value, bool]]
+"""Sides of tests that do not count: where a memo says that a wait was made, or that objects of other classes take."""
+Trail: TypeAlias = tuple[Step, ...]
+"""Steps that lead down to a function."""
 
 
 class _Program:
@@ -62,7 +84,13 @@ class _Program:
         self._facts = facts
         self._words = words
         self._functions: dict[str, Function] = {}
-        self._ways: dict[tuple[tuple[Step, ...], Step | None, Point, frozenset[Point], Memos], frozenset[Point]] = {}
+        self._loads = Loads(facts, words.signals)
+        self._begun: dict[str, frozenset[Point]] = {}
+        self._names = frozenset(one.name for one in facts.values())
+        self._classes = frozenset(one.name for one in facts.values() if one.kind == "class")
+        self._signals = written_out.signals(facts, words)
+        self._ways: dict[tuple[Trail, Trail, Point, frozenset[Point], Branches], frozenset[Point]] = {}
+        self._known: dict[tuple[tuple[Step, ...], Step], Constants] = {}
 
     def opinion(self, one: Certificate) -> Opinion:
         objections = list(self._missing(one))
@@ -72,6 +100,8 @@ class _Program:
             objections += self._broken(one.read, untested, reads=True)
             objections += [each for wait in _waits(one) for each in self._avoided(one, wait)]
             objections += self._unarmed(one)
+            if one.kinds:
+                untested.append(f"that what is waited on at {one.wait[0]} is of these classes: {', '.join(one.kinds)}")
             untested += (f"that every load begins behind the reset at {step}" for step in one.resets)
         if not objections:
             objections += self._apart(one, untested)
@@ -96,7 +126,7 @@ class _Program:
             if reads and step.function == below.function:
                 continue
             if self._facts[below.function].is_generator:
-                yield from self._not_resumed(step, below)
+                yield from self._not_resumed(step, below, reads=reads)
             else:
                 is_property = any(name.endswith("property") for name in self._facts[below.function].decorators)
                 calls = [one for one in self.function(step).calls(step) if is_property or not isinstance(one, Attr)]
@@ -106,21 +136,23 @@ class _Program:
                 names = {self._called(step, one) for one in calls}
                 wanted = below.function.rpartition(".")[2].partition("#")[0]
                 hidden = wanted in _BY_PROTOCOL or wanted.startswith(("__", "<")) or self._is_nested(below)
+                hidden |= names.isdisjoint(self._names)  # another name of some function
                 if wanted not in names and (hidden or any(self._is_variable(step, one) for one in calls)):
                     untested.append(f"that the call at {step} runs {below.function}")
                 elif wanted not in names:
                     yield f"{step} calls {' or '.join(sorted(names)) or 'nothing'}, not {below.function}"
 
-    def _not_resumed(self, step: Step, below: Step) -> Iterator[str]:
+    def _not_resumed(self, step: Step, below: Step, *, reads: bool) -> Iterator[str]:
         """A generator does nothing where it is called: it runs in the rounds of a loop, or, made a context manager by
-        the library, in a ``with``."""
+        the library, in a ``with``. What is read of one may be told where it is called."""
         function, facts = self.function(step), self._facts[below.function]
         manager = any(name.rpartition(".")[2].endswith("contextmanager") for name in facts.decorators)
+        told = [one for one in function.calls(step) if isinstance(one, Call) and function.begun(one) is None and reads]
         runs = [
             made is not None and self._called(step, made) == facts.name
-            for one in function.resumed(step)
-            if isinstance(one, Enter) == manager
-            for made in [function.made(one.manager if isinstance(one, Enter) else one.iterable)]
+            for one in (function.resumptions() if told else function.resumed(step))
+            for made in [function.runs(one)]
+            if isinstance(one, Enter) == manager and (not told or made in told)
         ]
         if not any(runs):
             yield f"{step} does not run {below.function}, a generator"
@@ -149,15 +181,22 @@ class _Program:
         """Functions that are said to wait and can return without."""
         for depth, (above, step) in enumerate(pairwise(wait), 1):
             function, steps = self.function(step), _beside(one, wait, depth)
-            memos = self._remembered(one, wait, depth, above)
+            trail = (*_down_to(one.read, wait[0]), *wait[:depth])
+            spared = self._spared(one, wait, depth, trail)
             if above.function != step.function and self._is_memoised(step):
                 yield f"{step.function} is memoised: a call of it need not come by {step}"
-            elif above.function != step.function and self._reached(steps, above, (0, 0), function.handovers(), memos):
+            elif above.function != step.function and self._reached(steps, trail, (0, 0), function.handovers(), spared):
                 yield f"{step.function} can return without coming by {step}"
         last = wait[-1]
         calls = [call for call in self.function(last).calls(last) if isinstance(call, Call)]
-        if not any(self._called(last, call) in self._words.waits for call in calls):
+        if not any(
+            self._called(last, call) in self._words.waits or self._written_out(self.function(last), call) is not None
+            for call in calls
+        ):
             yield f"nothing is waited for at {last}"
+
+    def _written_out(self, function: Function, call: Call) -> Value | None:
+        return written_out.layer(function, call, self._signals, self._words)
 
     def _is_memoised(self, step: Step) -> bool:
         return any(one.rpartition(".")[2] in _MEMOISES for one in self._facts[step.function].decorators)
@@ -165,24 +204,39 @@ class _Program:
     def _reached(
         self,
         gates: tuple[Step, ...],
-        above: Step | None,
+        trail: Trail,
         start: Point,
         goals: Iterable[Point],
-        memos: Memos = frozenset(),
+        spared: Branches = frozenset(),
     ) -> frozenset[Point]:
-        """The goals that a way round all ``gates`` of a function leads to, which is called at ``above``; not by way of
-        ``memos``."""
-        asked = (gates, above, start, frozenset(goals), memos)
+        """The goals that a way round all ``gates`` of a function leads to, which is called by the steps of ``trail``;
+        not by way of ``spared``."""
+        asked = (gates, trail, start, frozenset(goals), spared)
         if asked not in self._ways:
             function = self.function(gates[0])
             owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
-            cut = _either(nothing_to_wait_for(function, owners, self._given(above, function), self._words), memos)
+            above = next((step for step in reversed(trail) if step.function != gates[0].function), None)
+            idle = nothing_to_wait_for(function, owners, self._given(above, function), self._words)
+            cut = _any(idle, decided(function, self._constants(trail, gates[0])), spared)
             running = function.alike(frozenset[Point]().union(*map(function.running, gates)))
             gated = function.gated_loops(running, cut, self._words.counts)
             self._ways[asked] = function.reaches(start, asked[3], running, cut, gated)
         return self._ways[asked]
 
-    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, above: Step | None) -> Memos:
+    def _spared(self, one: Certificate, wait: Sequence[Step], depth: int, trail: Trail) -> Branches:
+        """The branches, in the function of a step of a wait, on which nobody has to wait."""
+        return self._remembered(one, wait, depth, trail) | self._of_others(one, _beside(one, wait, depth))
+
+    def _of_others(self, one: Certificate, gates: Sequence[Step]) -> Branches:
+        """The branches that only objects of other classes take than the one waited on."""
+        function = self.function(gates[0])
+        owners = {text for gate in gates for call in function.calls(gate) for text in self._owners(function, call)}
+        cut = of_others(function, owners - function.stored(), one.kinds, self._classes)
+        ends = (block.end for block in function.facts.blocks) if one.kinds else ()
+        tests = {end.test for end in ends if isinstance(end, Branch)}
+        return frozenset((test, side) for test in tests for side in (True, False) if cut(test, side))
+
+    def _remembered(self, one: Certificate, wait: Sequence[Step], depth: int, trail: Trail) -> Branches:
         """The branches, in the function of a step of a wait, on which a memo says that the wait was made."""
         if not one.resets:
             return frozenset()
@@ -197,7 +251,7 @@ class _Program:
             found = (each.without(words.first_layers) for each in waited)
             return any((each.terms, each.constant) == (wanted.terms, wanted.constant) for each in found)
 
-        found = remembered(function, lambda points: bool(self._reached(steps, above, (0, 0), points)), fits)
+        found = remembered(function, lambda points: bool(self._reached(steps, trail, (0, 0), points)), fits)
         return frozenset(branch for branch, name in found.items() if self._is_reset(one, function, name))
 
     def _is_reset(self, one: Certificate, function: Function, name: str) -> bool:
@@ -217,10 +271,34 @@ class _Program:
             name for one in passed_for for name, (_, text) in one.items() if name in optional and text != "None"
         )
 
+    def _constants(self, trail: Trail, step: Step) -> Constants:
+        """The parameters of the function of a step that are constants where the steps of ``trail`` lead to it."""
+        asked = (trail, step)
+        if asked not in self._known:
+            known: Constants = {}
+            for above, below in pairwise((*trail, step)):
+                if above.function != below.function:
+                    known = self._constants_below(above, known, below)
+            self._known[asked] = known
+        return self._known[asked]
+
+    def _constants_below(self, above: Step, known: Constants, below: Step) -> Constants:
+        caller, callee = self.function(above), self._facts[below.function]
+        scope = self._facts.get((below.function.removesuffix(callee.qualname) + callee.scope).rstrip("."))
+        made = map(caller.runs, caller.calls(above))
+        calls = [one for one in made if one is not None and self._called(above, one) == callee.name]
+        if len(calls) != 1 or scope is None:
+            return {}
+        return constants(caller, known, calls[0], callee, Function(scope))
+
     def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
         func = function.defined.get(call.func) if isinstance(call, Call) else call
-        if isinstance(func, Attr):
+        if isinstance(call, Call) and self._written_out(function, call) is not None:
+            text = written_out.owner(function, call)
+            yield text
+            yield text.rpartition(".")[0]
+        elif isinstance(func, Attr):
             yield function.text(func.base)
             counter = function.defined.get(func.base)
             if isinstance(counter, Attr) and counter.name in self._words.counters:
@@ -250,7 +328,7 @@ class _Program:
         if not wrapper or not wrapped:
             return False
         decorators = {name.rpartition(".")[2] for name in self._facts[wrapped[0].function].decorators}
-        return self._facts[wrapper[0].function].scope.rpartition(".")[2] in decorators
+        return not decorators.isdisjoint(self._facts[wrapper[0].function].scope.split("."))
 
     def _before(self, one: Certificate, depth: int, place: int) -> bool:
         """Whether no way leads round the wait to a step, or from it on to where what was got there is used: the step
@@ -261,15 +339,35 @@ class _Program:
         used = before is not None and before.function == step.function
         if before is not None and not used and self._is_memoised(step):
             return False  # what it returned may be from before the wait
-        above = next((each for each in reversed(one.read[:place]) if each.function != step.function), None)
-        memos = self._remembered(one, one.wait, depth, above)
-        round_it = self._reached(gates, above, (0, 0), function.points(step), memos)
+        trail = _down_to(one.read, step)
+        spared = self._spared(one, one.wait, depth, trail)
+        if self._loads_between(gates, step, one.read[place + 1 :]):
+            return False
+        round_it = self._reached(gates, trail, (0, 0), function.points(step), spared)
         if not round_it:
             return True
         goals = function.points(before) if used and before is not None else function.returns()
         if not used and (before is None or not goals):
             return False
-        return not any(self._reached(gates, above, (block, index + 1), goals, memos) for block, index in round_it)
+        return not any(self._reached(gates, trail, (block, index + 1), goals, spared) for block, index in round_it)
+
+    def _loads_between(self, gates: Sequence[Step], step: Step, below: Sequence[Step]) -> bool:
+        """Whether a load begins behind the waits and before a step, or in the functions ``below`` it."""
+        asked = [(step, frozenset[Point]().union(*map(self.function(step).running, gates)))]
+        asked += [(each, frozenset[Point]()) for each in below if each.function != step.function]
+        return any(
+            function.reaches((block, index + 1), function.points(each), waits, lambda test, side: False)
+            for each, waits in asked
+            for function in [self.function(each)]
+            for block, index in self._begins(each) - waits
+        )
+
+    def _begins(self, step: Step) -> frozenset[Point]:
+        """The calls in the function of a step that begin a load."""
+        known = self._begun.get(step.function)
+        if known is None:
+            known = self._begun[step.function] = self._loads.begins(self.function(step))
+        return known
 
     def _covered(self, one: Certificate, depth: int, place: int, untested: list[str]) -> bool:
         """Whether each of the waits that are acquired in one function is for the layer that is read."""
@@ -315,6 +413,9 @@ class _Program:
         function = self.function(step)
         found = []
         for call in function.calls(step):
+            signalled = self._written_out(function, call) if isinstance(call, Call) else None
+            if signalled is not None:
+                found.append(form(function, signalled))
             position = self._words.waits.get(self._called(step, call), -1)
             if isinstance(call, Call) and 0 <= position < len(call.arguments):
                 found.append(form(function, call.arguments[position].value))
@@ -342,11 +443,13 @@ class _Program:
         return found
 
     def _carried_once(self, function: Function, call: Running, callee: Function, one: Form) -> Iterator[Form]:
-        made = call if isinstance(call, Call) else function.made(_source(call))
+        made, call = function.runs(call), function.begun(call) or call
         if isinstance(call, Iterate) and made is not None:
             arguments = passed(function, made, callee.facts)
             for beyond in beyond_yielded(callee, one):
                 yield carried_up(beyond, arguments).plus(form(function, call.dst), 1)
+        elif isinstance(call, Enter) and made is not None and callee.facts.is_generator:
+            yield carried_up(one, passed(function, made, callee.facts))
         elif isinstance(call, Enter) or (made is not None and callee.facts.name == "__enter__"):
             manager = Enter(NOTHING, made.dst, made.at) if made is not None else call
             yield carried_up(one, {**passed(function, manager, callee.facts), **self._fields(function, made, callee)})
@@ -392,20 +495,18 @@ class _Program:
         return isinstance(one, Const) and one.value is None
 
 
-def _source(call: Running) -> Value:
-    """What is entered or iterated."""
-    match call:
-        case Enter(manager=value) | Iterate(iterable=value):
-            return value
-    return NOTHING
-
-
 _LAST = 1_000_000
 """A layer that only a wait for the last one covers."""
 
 
-def _either(cut: Cut, memos: Memos) -> Cut:
-    return lambda test, side: cut(test, side) or (test, side) in memos
+def _any(cut: Cut, other: Cut, spared: Branches) -> Cut:
+    return lambda test, side: cut(test, side) or other(test, side) or (test, side) in spared
+
+
+def _down_to(read: Sequence[Step], step: Step) -> tuple[Step, ...]:
+    """The steps of ``read`` before those in the function of ``step``."""
+    place = next((place for place, each in enumerate(read) if each.function == step.function), 0)
+    return tuple(read[:place])
 
 
 def _waits(one: Certificate) -> tuple[tuple[Step, ...], ...]:

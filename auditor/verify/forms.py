@@ -15,6 +15,7 @@ from auditor.facts import (
     Enter,
     FunctionFacts,
     Item,
+    Name,
     Op,
     Param,
     Phi,
@@ -72,11 +73,11 @@ _DEEPEST = 12
 
 
 def _root(function: Function, value: Value) -> str | None:
-    """The parameter that a chain of attributes starts at."""
-    one = function.defined.get(value)
+    """The parameter that a chain of attributes starts at, or the variable of the function around it."""
+    one = read = function.defined.get(value)
     while isinstance(one, Attr):
         one = function.defined.get(one.base)
-    return one.name if isinstance(one, Param) else None
+    return one.name if isinstance(one, Param) or (isinstance(one, Name) and one is not read) else None
 
 
 def _parameters(function: Function, value: Value, depth: int) -> frozenset[str]:
@@ -154,6 +155,12 @@ def passed(
     caller: Function, call: Running, callee: FunctionFacts, *, constructs: bool = False
 ) -> dict[str, tuple[Form, str]]:
     """Parameter of the callee → what the call passes for it; a call that ``constructs`` passes no object."""
+    found = handed(caller, call, callee, constructs=constructs)
+    return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
+
+
+def handed(caller: Function, call: Running, callee: FunctionFacts, *, constructs: bool = False) -> dict[str, Value]:
+    """The same as values of the caller."""
     names = [one.name for one in callee.params if one.kind in ("posonly", "pos")][1 if constructs else 0 :]
     found: dict[str, Value] = {}
     positional = [one.value for one in call.arguments if one.kind == "pos"] if isinstance(call, Call) else []
@@ -165,7 +172,7 @@ def passed(
     found.update(zip(names, positional, strict=False))
     if isinstance(call, Call):
         found.update((one.name, one.value) for one in call.arguments if one.kind == "key")
-    return {name: (form(caller, value), caller.text(value)) for name, value in found.items()}
+    return found
 
 
 def _receiver(caller: Function, call: Running) -> Value | None:

@@ -23,6 +23,7 @@ from auditor.facts import (
     Op,
     Param,
     Return,
+    SetAttr,
     Value,
     Yield,
     definitions,
@@ -97,7 +98,32 @@ class Function:
     def resumed(self, step: Step) -> list[Enter | Iterate]:
         """The instructions at a place that run a generator on."""
         found = [self.at(point) for point in sorted(self.points(step))]
-        return [one for one in found if isinstance(one, Enter | Iterate)]
+        return [one for each in found if isinstance(one := self.begun(each) or each, Enter | Iterate)]
+
+    def begun(self, one: Instruction) -> Enter | None:
+        """The ``with`` that an instruction begins, also by way of a stack: ``stack.enter_context(manager)``."""
+        if isinstance(one, Enter):
+            return one
+        func = self.defined.get(one.func) if isinstance(one, Call) else None
+        if not isinstance(one, Call) or not isinstance(func, Attr) or len(one.arguments) != 1:
+            return None
+        stacked = func.name in ("enter_context", "enter_async_context")
+        return Enter(one.dst, one.arguments[0].value, one.at) if stacked else None
+
+    def runs(self, one: Running) -> Call | None:
+        """The call that an instruction is, or that made the generator or context that it runs on."""
+        one = self.begun(one) or one
+        match one:
+            case Call():
+                return one
+            case Enter(manager=value) | Iterate(iterable=value):
+                return self.made(value)
+        return None
+
+    def resumptions(self) -> list[Enter | Iterate]:
+        """All instructions that run a generator on."""
+        found = [one for block in self.facts.blocks for one in block.instructions]
+        return [one for each in found if isinstance(one := self.begun(each) or each, Enter | Iterate)]
 
     def made(self, value: Value) -> Call | None:
         """The call that a value is the result of."""
@@ -117,6 +143,11 @@ class Function:
 
     def text(self, value: Value) -> str:
         return expression(self.facts, value, self.defined)
+
+    def stored(self) -> frozenset[str]:
+        """The expressions of the attributes that it sets."""
+        told = (one for block in self.facts.blocks for one in block.instructions)
+        return frozenset(f"{self.text(one.base)}.{one.name}" for one in told if isinstance(one, SetAttr))
 
     def names(self, value: Value) -> frozenset[str]:
         """The names of a value: of a local variable, and of what it was read from."""

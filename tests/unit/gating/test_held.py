@@ -13,7 +13,7 @@ W = "self.layer_transfer_counter.wait_until(layer_id - self.start_layer)"
 R = "return self.k_buffer[layer_id - self.start_layer]  # here"
 
 
-def accessor(body: str, *more: str, parameters: str = "layer_id, rows=0, flag=False") -> str:
+def accessor(body: str, *more: str, parameters: str = "layer_id, rows=0, flag=FLAG") -> str:
     text = dedent(body).strip("\n").replace("WAIT", W).replace("READ", R)
     return f"def get_key_buffer(self, {parameters}):\n{indent(text, '    ')}\n" + "".join(more)
 

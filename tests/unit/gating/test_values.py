@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditor.gating.symbols import Layer, Path
-from auditor.gating.values import Gate, Held, Place, Vacuous, implies, meet, simplest
+from auditor.gating.values import PASSED_ON, Gate, Given, Held, Place, Vacuous, implies, meet, simplest
 from auditor.link import Instance
 
 ONE, TWO = Instance("m.A", "m.py", 1, 1), Instance("m.B", "m.py", 2, 1)
@@ -96,15 +96,17 @@ def test_an_excuse_of_another_object_is_none() -> None:
 
 def test_two_guards_of_which_one_kept_from_waiting_excuse_a_gate_that_needs_both() -> None:
     """``if counter is not None and index is not None: counter.wait_until(index)``"""
-    gate = Gate(None, Path("counter"), Layer(((Path("index"), 1),)), given=("counter",))
-    without_index: Held = frozenset({Vacuous(without=frozenset({"index"}))})
+    gate = Gate(None, Path("counter"), Layer(((Path("index"), 1),)), given=(Given("counter", PASSED_ON),))
+    without_index: Held = frozenset({Vacuous(without=frozenset({Given("index", PASSED_ON)}))})
     paths: list[Held] = [frozenset({gate}), frozenset({vacuous(Path("counter"))}), without_index]
     for one, two, three in permutations(paths):
-        assert meet(meet(one, two), three) == {replace(gate, given=("counter", "index"))}
+        assert meet(meet(one, two), three) == {
+            replace(gate, given=(Given("counter", PASSED_ON), Given("index", PASSED_ON)))
+        }
 
 
 def test_a_guard_of_an_object_excuses_no_gate_that_depends_on_an_argument() -> None:
-    gate = Gate(None, Path("counter"), Layer(), given=("counter",))
+    gate = Gate(None, Path("counter"), Layer(), given=(Given("counter", PASSED_ON),))
     excuse: Held = frozenset({vacuous(Path("self", ("pool",)))})
     assert meet(frozenset({gate}), excuse) == frozenset()
 

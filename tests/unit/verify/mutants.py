@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from auditor.certificates import Step
-from auditor.facts import Argument, Block, Call, Const, FunctionFacts, Instruction, Iterate
+from auditor.facts import Argument, Block, Call, Const, FunctionFacts, Instruction, Item, Iterate
 
 Facts = Mapping[str, FunctionFacts]
 
@@ -26,12 +26,17 @@ def at_the_end(facts: Facts, step: Step) -> Facts:
 
 
 def one_layer_less(facts: Facts, step: Step, position: int) -> Facts:
-    """The call at a place waits for layer -7."""
+    """The call at a place waits for layer -7; one without arguments, for what was picked by it."""
 
     def other(block: Block, index: int) -> Block:
         call = block.instructions[index]
         assert isinstance(call, Call)
         constant = Const(1_000_000 + index, -7, call.at)
+        if position >= len(call.arguments):
+            before = (
+                one._replace(index=constant.dst) if isinstance(one, Item) else one for one in block.instructions[:index]
+            )
+            return block._replace(instructions=(constant, *before, *block.instructions[index:]))
         arguments = list(call.arguments)
         arguments[position] = Argument(arguments[position].kind, arguments[position].name, constant.dst)
         return _spliced(block, index, (constant, call._replace(arguments=tuple(arguments))))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from auditor.certificates import Certificate, Step, Vocabulary
-from auditor.facts import Await, FunctionFacts
+from auditor.facts import Await, Call, Const, FunctionFacts, Instruction
 from auditor.gating import certificates, vocabulary
 from auditor.spec import find_pack
 from auditor.verify import verify
@@ -21,7 +21,17 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 FOLDERS = sorted(
     {
         path.parent.relative_to(FIXTURES).as_posix()
-        for room in ("armed", "delegation", "entry", "guards", "layers", "gate-on-some-paths", "ungated-access", "uses")
+        for room in (
+            "armed",
+            "delegation",
+            "entry",
+            "guards",
+            "layers",
+            "gate-on-some-paths",
+            "ungated-access",
+            "uses",
+            "waits",
+        )
         for path in (FIXTURES / room).rglob("*.py")
         if len(path.relative_to(FIXTURES).parts) == 3
     }
@@ -232,3 +242,36 @@ def test_a_memo_is_right_where_it_is_reset() -> None:
     assert all(found.objections({**found.facts, reset.function: emptied._replace(blocks=(kept,))}).values())
     never = [replace(one, resets=()) for one in found.certificates]
     assert all(opinion.objections for opinion in verify(never, found.facts, found.words))
+
+
+def _changed(found: Proofs, name: str, change: Callable[[Instruction], Instruction]) -> Facts:
+    function = found.facts[name]
+    blocks = (one._replace(instructions=tuple(map(change, one.instructions))) for one in function.blocks)
+    return {**found.facts, name: function._replace(blocks=tuple(blocks))}
+
+
+def test_a_load_that_begins_behind_the_wait_makes_it_one_for_an_earlier_load() -> None:
+    found = proofs("steps/ok_waited_behind_the_load")
+    (wait,) = {step for one in found.certificates for step in one.wait if step.function == "engine.step"}
+    calls = (one for one in found.facts[wait.function].blocks[0].instructions if isinstance(one, Call))
+    begin = replace(wait, line=wait.line - 1, column=next(one.at.column for one in calls))
+    assert not any(found.objections().values())
+    assert all(found.objections(at_the_end(found.facts, begin)).values())
+
+
+def test_a_switch_is_on_where_the_default_says_so() -> None:
+    found = proofs("guards/ok_switch_at_its_default")
+    off = _changed(found, "engine.KeyPool", lambda one: one._replace(value=False) if isinstance(one, Const) else one)
+    objected = found.objections(off)
+    assert not any(found.objections().values())
+    assert {bool(objections) for one, objections in objected.items() if len(one.read) > 1} == {True, False}
+
+
+def test_the_branch_of_other_classes_counts_for_objects_of_those_classes() -> None:
+    found = proofs("guards/ok_kind_tested")
+    others = [replace(one, kinds=("KVCache", "Reader")) for one in found.certificates if one.kinds]
+    named = [
+        one for one in others if "forward_if_it_can" not in {step.function.rpartition(".")[2] for step in one.read}
+    ]
+    assert named
+    assert all(opinion.objections for opinion in verify(named, found.facts, found.words))
