@@ -1,4 +1,4 @@
-"""Loads that wait for the stream of their caller, while another stream computes.
+"""Transfers that wait for the stream of their caller alone, while another stream computes.
 
 An event that the loader's caller records marks the end of what was enqueued on the stream that is current there. Where
 the engine launches its forward passes on a stream of their own, that is not the end of what is in flight.
@@ -65,7 +65,7 @@ def unlike(effects: Effects, launched: Sequence[tuple[str, Step]]) -> Iterator[L
     it first makes a stream of that object wait for another than the current one."""
     by_class: dict[str, list[Code]] = {}
     for name, code in effects.linker.codes.items() if launched else ():
-        if code.owner and COPY in effects.of(name):
+        if code.is_method and COPY in effects.of(name):
             by_class.setdefault(code.owner, []).append(code)
     for codes in by_class.values():
         fenced = {about: (code, fence) for code in codes for about, fence in _fenced(effects, code)}
