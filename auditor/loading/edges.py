@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from auditor.facts import NOTHING, Attr, Build, Call, SetAttr, SetItem, Value
 from auditor.link import Code
-from auditor.loading.naming import called, own_attribute, parts, receiver
+from auditor.loading.naming import called, is_class, own_attribute, parts, receiver
 from auditor.loading.streams import Streams
 from auditor.loading.values import FENCE, JOIN, Operation
 
@@ -57,7 +57,7 @@ def _records(code: Code, streams: Streams, event: Value, *, kept: bool = False) 
             found.add(streams.name(one.arguments[0].value) if one.arguments else streams.at(block, index))
         elif isinstance(one, Call) and name == "record_event":
             found.add(streams.name(receiver(code.defined, one)))
-        elif kept and (name in _PUTS or isinstance(one, Build | SetAttr | SetItem)):
+        elif kept and (name in _PUTS or is_class(name) or isinstance(one, Build | SetAttr | SetItem)):
             continue
         elif name not in _ASKS | {"wait_event"}:
             return None
@@ -91,9 +91,16 @@ def _kept(streams: Streams, cls: str, name: str) -> Iterator[tuple[Code, Value]]
 
 
 def _events(code: Code, streams: Streams, value: Value) -> Iterator[tuple[Code, Value]]:
-    """The events that a value is, or has in it."""
+    """The events that a value is, or has in it as a tuple or a record."""
     one = code.defined.get(value)
-    for part in one.elements if isinstance(one, Build) else (value,):
+    match one:
+        case Build(elements=values):
+            pass
+        case Call(arguments=arguments) if is_class(called(code.defined, one)):
+            values = tuple(argument.value for argument in arguments)
+        case _:
+            values = (value,)
+    for part in values:
         if streams.kinds.is_event(code, part):
             yield code, part
 

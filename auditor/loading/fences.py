@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from auditor.facts import Attr, Call, Value, expression
+from auditor.facts import Attr, Branch, Call, Value, expression
 from auditor.link import Code
 from auditor.loading.edges import fences
 from auditor.loading.effects import Effects, calls_of, spot
+from auditor.loading.flags import takes_both
 from auditor.loading.naming import called, is_none
 from auditor.loading.order import START, At, path
 from auditor.loading.queues import submitters
@@ -60,6 +61,7 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
         return
     if any(path(code, at, copy.at) is not None for at in before):
         yield from _left_out(effects, code, copy, stream)
+        yield from _one_way(effects, code, copy, stream)
         return
     ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), stream)))
     submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
@@ -159,6 +161,42 @@ def _callers(effects: Effects, way: _Way) -> Iterator[tuple[Code, At, Call, str,
 
 def _place(code: Code, value: Value) -> At | None:
     return next(((number, index) for number, index, one in calls_of(code) if one.dst == value), None)
+
+
+# ---------------------------------------------------------------- a fence for one of two directions
+
+
+def _one_way(effects: Effects, code: Code, copy: Operation, stream: str) -> Iterator[Lapse]:
+    """A fence that a flag chooses which is set for some transfers and not for others; nothing else fences those."""
+    fenced = [one for one in effects.operations(code) if one.at != copy.at and fences(one, code, stream)]
+    for end in (block.end for block in code.facts.blocks):
+        if isinstance(end, Branch) and takes_both(effects, code, end.test):
+            for there, elsewhere, holds in ((end.then, end.orelse, True), (end.orelse, end.then, False)):
+                missed = path(code, (elsewhere, -1), copy.at, [one.at for one in fenced]) is not None
+                made = [one for one in fenced if _leads(code, there, one.at) and not _leads(code, elsewhere, one.at)]
+                if missed and made:
+                    flag = expression(code.facts, end.test, code.defined)
+                    yield _for_some(copy, stream, made[0], flag, holds)
+
+
+def _leads(code: Code, block: int, at: At) -> bool:
+    return path(code, (block, -1), at) is not None
+
+
+def _for_some(copy: Operation, stream: str, fence: Operation, flag: str, holds: bool) -> Lapse:
+    return Lapse(
+        where=copy.spot,
+        subject=copy.about,
+        steps=(
+            Step(fence.spot, f"{fence.text}: only where {flag} is {holds}"),
+            Step(copy.spot, f"{copy.text} copies on {stream} either way"),
+        ),
+        message=(
+            f"enqueues copies on {stream} behind the compute stream only where {flag} is {holds}: "
+            "the others wait for nothing that it has in flight"
+        ),
+        missing=f"the same wait of {stream} where {flag} is {not holds}",
+    )
 
 
 # ---------------------------------------------------------------- an event that one call passes and another does not

@@ -77,6 +77,11 @@ def _beside(defined: Defined, value: Value, index: int) -> Value:
     return value
 
 
+def is_class(name: str) -> bool:
+    """Whether a name is spelt as classes are."""
+    return name.lstrip("_")[:1].isupper()
+
+
 def own_attribute(code: Code, value: Value) -> str:
     """The attribute of ``self`` that a value was reached through, or ""."""
     if not code.is_method:
