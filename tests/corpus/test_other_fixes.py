@@ -24,9 +24,29 @@ class Fix(NamedTuple):
 
 
 FIXES = (
-    Fix("vllm==0.13.0", "vllm==0.14.0", "v1/kv_offload/worker/cpu_gpu.py", ("transfer_async",), "unfenced-transfer"),
     Fix(
-        "vllm-ascend==0.18.0", "vllm-ascend==0.23.0", "kv_offload/cpu_npu.py", ("transfer_async",), "unfenced-transfer"
+        "vllm==0.13.0",
+        "vllm==0.14.0",
+        "v1/kv_offload/worker/cpu_gpu.py",
+        ("transfer_async",),
+        "unfenced-transfer",
+        "which waits for nothing",
+    ),
+    Fix(
+        "vllm==0.27.1",
+        "vllm==0.28.0",
+        "v1/kv_offload/cpu/gpu_worker.py",
+        ("transfer_async",),
+        "unfenced-transfer",
+        "only where",
+    ),
+    Fix(
+        "vllm-ascend==0.18.0",
+        "vllm-ascend==0.23.0",
+        "kv_offload/cpu_npu.py",
+        ("transfer_async",),
+        "unfenced-transfer",
+        "which waits for nothing",
     ),
     Fix(
         "lmcache==0.5.2",
