@@ -17,6 +17,7 @@ from auditor.facts import NOTHING, Build, Call, Const, Instruction, Op, Return, 
 from auditor.gating.held import CONNECTOR, HeldGates, is_empty
 from auditor.gating.needs import Needs
 from auditor.gating.symbols import OWN
+from auditor.gating.uses import called_name
 from auditor.gating.values import Buffer, Gate, Hop, Near, Need, Outcome, Touch, defined_at
 from auditor.link import Code, Instance, Linker
 from auditor.spec import EngineSpec
@@ -27,7 +28,7 @@ class Connectors:
 
     ``awaited``: the objects of these reads; ``at_fault``: the waits that nobody may skip, for they have something to
     wait for, each with the method at fault if a graph does: its own, or the root's where plugins cannot ask to be left
-    out.
+    out; ``foreign``: those of them that ask another package by the same name, and it is not known whether that waits.
     """
 
     def __init__(self, linker: Linker, graph: CallGraph, spec: EngineSpec, held: HeldGates, needs: Needs) -> None:
@@ -38,6 +39,7 @@ class Connectors:
         self._needs = needs
         self.awaited: tuple[Instance, ...] = ()
         self.at_fault: Mapping[FrameKey, FrameKey] = {}
+        self.foreign: frozenset[FrameKey] = frozenset()
 
     def run(self) -> None:
         if not self._spec.wait:
@@ -61,6 +63,7 @@ class Connectors:
                 self._needs.outcomes[touch].append(why or self._noop(wait, touch, gated))
         self.awaited = tuple(dict.fromkeys(touch.object for touch in behind))
         self.at_fault = at_fault
+        self.foreign = frozenset(filter(self._asks_another, at_fault))
 
     # ------------------------------------------------------------ the plugins
 
@@ -83,6 +86,14 @@ class Connectors:
         calls = [one for one in code.defined.values() if isinstance(one, Call)]
         inside = {site.value: site.callee for site in self._graph.calls[key]}
         return any(one.dst not in inside or self._waits(inside[one.dst], above | {key}) for one in calls)
+
+    def _asks_another(self, wait: FrameKey) -> bool:
+        """Whether all that can wait in a wait is a call of the same name that leaves the tree."""
+        code = self._graph.code(wait)
+        inside = {site.value: site.callee for site in self._graph.calls[wait]}
+        calls = [one for one in code.defined.values() if isinstance(one, Call)]
+        waiting = [one for one in calls if one.dst not in inside or self._waits(inside[one.dst], frozenset({wait}))]
+        return all(one.dst not in inside and called_name(code, one) == self._spec.wait for one in waiting)
 
     def _is_done(self, cls: str) -> bool:
         """Whether all that is loaded in a pass is there when the load returns: an assumption about what it calls."""

@@ -128,7 +128,8 @@ class Replays:
         last = Hop(call.frame, call.place, f"replays what {recorder} recorded")
         if self._connectors is not None:
             for wait, fault in self._connectors.at_fault.items():
-                yield self._skipped(wait, fault, last, pool)
+                sure = "low" if wait in self._connectors.foreign else "medium"
+                yield self._skipped(wait, fault, last, pool, sure)
             return
         todo = [_Way(call.frame, (call.block, call.position), (last,))]
         seen: set[tuple[FrameKey, tuple[int, int], str]] = set()
@@ -153,7 +154,7 @@ class Replays:
             if not above:
                 yield self._uncovered(need)
 
-    def _skipped(self, wait: FrameKey, fault: FrameKey, last: Hop, pool: Instance) -> Outcome:
+    def _skipped(self, wait: FrameKey, fault: FrameKey, last: Hop, pool: Instance, sure: str) -> Outcome:
         """A replay does not make the wait of a connector; ``fault``: the method that should keep it from that."""
         place = defined_at(self._graph.code(wait))
         hops: tuple[Hop, ...] = (Hop(wait, place, "is not called: a replay runs no Python"), last)
@@ -162,7 +163,7 @@ class Replays:
             hops = (Hop(fault, above, "has no hook to keep the reads behind it out of graphs"), *hops)
         gate = Gate(None, CONNECTOR, OWN, place=place, text=place.function.rpartition(".")[2], chain=(place,))
         near = (Near(SKIPPED, gate, ""),)
-        need = Need(Buffer(pool, STORAGE), EVERY, last.place, REPLAY, (), "medium", hops, near, culprit=-len(hops))
+        need = Need(Buffer(pool, STORAGE), EVERY, last.place, REPLAY, (), sure, hops, near, culprit=-len(hops))
         return Outcome("ungated", "", None, need, hops, mode=REPLAY)
 
     def _above(self, way: _Way) -> Iterator[_Way]:
