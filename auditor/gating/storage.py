@@ -160,7 +160,7 @@ def _holds_objects(linker: Linker, name: str) -> bool:
 
 
 def _read_for(code: Code) -> set[str]:
-    """The attributes that what a function returns is made from."""
+    """The attributes that what a function returns is made from; not the indices by which they are picked."""
     found: set[str] = set()
     todo: list[Value] = [block.end.value for block in code.facts.blocks if isinstance(block.end, Return)]
     seen: set[Value] = set()

@@ -13,6 +13,7 @@ from auditor.loading.counters import counters_of
 from auditor.loading.dispatch import Dispatch
 from auditor.loading.effects import Effects
 from auditor.loading.fences import stream_of, unfenced
+from auditor.loading.naming import methods
 from auditor.loading.overriding import dropped
 from auditor.loading.ranges import ranges, unshifted
 from auditor.loading.reuse import reused
@@ -92,7 +93,5 @@ def _loaders(effects: Effects) -> dict[str, Loader]:
 
 def _awaited(effects: Effects, cls: str) -> frozenset[str]:
     """The streams that the methods of a class wait for, or make another stream wait for."""
-    info = effects.linker.hierarchy.classes.get(cls)
-    codes = [effects.linker.codes.get(f"{cls}.{method}") for method in info.facts.methods] if info is not None else []
-    operations = (one for code in codes if code is not None for one in effects.operations(code))
+    operations = (one for code in methods(effects.linker, cls) for one in effects.operations(code))
     return frozenset(one.awaited for one in operations if one.kinds & {JOIN, FENCE} and one.awaited)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from auditor.facts import NOTHING, Attr, Build, Call, SetAttr, SetItem, Value
 from auditor.link import Code
-from auditor.loading.naming import called, is_class, own_attribute, parts, receiver
+from auditor.loading.naming import called, is_class, methods, own_attribute, parts, receiver
 from auditor.loading.streams import Streams
 from auditor.loading.values import FENCE, JOIN, Operation
 
@@ -77,7 +77,7 @@ def _kept_behind(code: Code, streams: Streams, name: str) -> str | None:
 
 def _kept(streams: Streams, cls: str, name: str) -> Iterator[tuple[Code, Value]]:
     """The events that the methods of a class put into an attribute, or into the collection that it is."""
-    for code in streams.methods(cls):
+    for code in methods(streams.linker, cls):
         for one in (one for block in code.facts.blocks for one in block.instructions):
             match one:
                 case SetAttr(base=0, name=attribute, value=value) if attribute == name:

@@ -6,7 +6,7 @@ waited for the device, before the copy is enqueued: in the function, in the thre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.facts import Attr, Branch, Call, Value, expression
@@ -54,14 +54,15 @@ def unfenced(effects: Effects, code: Code, loader: Loader) -> Iterator[Lapse]:
     if copy is None:
         return
     stream = stream_of(code, loader, copy)
-    before = [one.at for one in loader.operations if one.at != copy.at and fences(one, code, stream)]
+    fenced = [one for one in loader.operations if one.at != copy.at and fences(one, code, stream)]
+    before = [one.at for one in fenced]
     certain = path(code, START, copy.at, before) is None
     first = Step(copy.spot, f"{copy.text} copies on {stream}, which waits for nothing")
     if certain or FENCE in copy.kinds or _into_new(effects, code, copy):
         return
     if any(path(code, at, copy.at) is not None for at in before):
         yield from _left_out(effects, code, copy, stream)
-        yield from _one_way(effects, code, copy, stream)
+        yield from _one_way(effects, code, copy, stream, fenced)
         return
     ways = tuple(dict.fromkeys(_ways(effects, _Way(code, copy.at, (first,)), stream)))
     submitted = dict.fromkeys(way.handed for way in ways if way.handed is not None)
@@ -166,9 +167,10 @@ def _place(code: Code, value: Value) -> At | None:
 # ---------------------------------------------------------------- a fence for one of two directions
 
 
-def _one_way(effects: Effects, code: Code, copy: Operation, stream: str) -> Iterator[Lapse]:
+def _one_way(
+    effects: Effects, code: Code, copy: Operation, stream: str, fenced: Sequence[Operation]
+) -> Iterator[Lapse]:
     """A fence that a flag chooses which is set for some transfers and not for others; nothing else fences those."""
-    fenced = [one for one in effects.operations(code) if one.at != copy.at and fences(one, code, stream)]
     for end in (block.end for block in code.facts.blocks):
         if isinstance(end, Branch) and takes_both(effects, code, end.test):
             for there, elsewhere, holds in ((end.then, end.orelse, True), (end.orelse, end.then, False)):

@@ -77,6 +77,13 @@ def _beside(defined: Defined, value: Value, index: int) -> Value:
     return value
 
 
+def methods(linker: Linker, cls: str) -> Iterator[Code]:
+    """The methods that the body of a class defines, as far as they were read."""
+    info = linker.hierarchy.classes.get(cls)
+    names = (f"{cls}.{method}" for method in info.facts.methods) if info is not None else ()
+    return (linker.codes[name] for name in names if name in linker.codes)
+
+
 def is_class(name: str) -> bool:
     """Whether a name is spelt as classes are."""
     return name.lstrip("_")[:1].isupper()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from auditor.facts import Attr, Build, Call, Closure, Name, Param, Value
 from auditor.link import Code
 from auditor.loading.effects import Effects, calls_of
-from auditor.loading.naming import attributes, called, is_none, receiver
+from auditor.loading.naming import attributes, called, is_none, methods, receiver
 
 _TAKES = frozenset({"get", "get_nowait", "popleft"})
 _PUTS = frozenset({"put", "put_nowait", "append", "appendleft"})
@@ -18,7 +18,7 @@ def submitters(effects: Effects, worker: Code) -> Iterator[tuple[Code, tuple[int
     if not worker.owner:
         return
     queues = _taken_from(effects, worker)
-    for code in _methods(effects, worker):
+    for code in methods(effects.linker, worker.owner):
         for number, index, one in calls_of(code):
             end = all(is_none(code.defined, argument.value) for argument in one.arguments)  # tells the thread to end
             if (
@@ -47,7 +47,7 @@ def _handed(effects: Effects, worker: Code, parameter: str) -> Iterator[str]:
     """The attributes given for a parameter where ``Thread(target=worker, args=(…))`` is made."""
     names = [one.name for one in worker.facts.params]
     position = names.index(parameter) - (1 if worker.is_method else 0)
-    for code in _methods(effects, worker):
+    for code in methods(effects.linker, worker.owner):
         for _, _, one in calls_of(code):
             given = {argument.name: argument.value for argument in one.arguments if argument.kind == "key"}
             args = code.defined.get(given.get("args", -1))
@@ -64,9 +64,3 @@ def _names(code: Code, value: Value) -> str:
 
 def _attribute(code: Code, value: Value) -> str:
     return next((one.name for one in attributes(code.defined, value) if one.base == 0 and code.is_method), "")
-
-
-def _methods(effects: Effects, worker: Code) -> list[Code]:
-    linker = effects.linker
-    names = [f"{worker.owner}.{method}" for method in linker.hierarchy.classes[worker.owner].facts.methods]
-    return [linker.codes[name] for name in names if name in linker.codes]

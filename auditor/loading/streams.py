@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 
 from auditor.facts import NOTHING, Call, Enter, Exit, Param, Phi, Value, expression, places
 from auditor.link import Code, Linker, successors
@@ -16,7 +15,7 @@ class Streams:
     def __init__(self, code: Code, kinds: Kinds, linker: Linker) -> None:
         self._code = code
         self.kinds = kinds
-        self._linker = linker
+        self.linker = linker
         self._at: dict[int, tuple[tuple[Value, str], ...]] = {0: ()}
         todo = [0]
         while todo:
@@ -46,13 +45,7 @@ class Streams:
 
     def of(self, code: Code) -> Streams:
         """The same of another function."""
-        return Streams(code, self.kinds, self._linker)
-
-    def methods(self, cls: str) -> Iterator[Code]:
-        """The methods of a class."""
-        info = self._linker.hierarchy.classes.get(cls)
-        names = (f"{cls}.{method}" for method in info.facts.methods) if info is not None else ()
-        return (self._linker.codes[name] for name in names if name in self._linker.codes)
+        return Streams(code, self.kinds, self.linker)
 
     @functools.cached_property
     def _made_current(self) -> frozenset[Value | None]:
@@ -86,8 +79,8 @@ class Streams:
 
     def _inside(self, call: Call) -> str | None:
         """The stream that is current where a context of the program's own yields: an argument, or its own to name."""
-        for name, _ in sorted(self._linker.calls.get((self._code.name, call.dst), ()), key=str):
-            callee = self._linker.codes[name]
+        for name, _ in sorted(self.linker.calls.get((self._code.name, call.dst), ()), key=str):
+            callee = self.linker.codes[name]
             if not any(one.endswith("contextmanager") for one in callee.facts.decorators):
                 continue
             for one in callee.defined.values():
