@@ -108,9 +108,12 @@ class _Program:
         return Opinion(one, tuple(objections), tuple(untested))
 
     def function(self, step: Step) -> Function:
-        known = self._functions.get(step.function)
+        return self._named(step.function)
+
+    def _named(self, name: str) -> Function:
+        known = self._functions.get(name)
         if known is None:
-            known = self._functions[step.function] = Function(self._facts[step.function])
+            known = self._functions[name] = Function(self._facts[name])
         return known
 
     def _missing(self, one: Certificate) -> Iterator[str]:
@@ -284,12 +287,12 @@ class _Program:
 
     def _constants_below(self, above: Step, known: Constants, below: Step) -> Constants:
         caller, callee = self.function(above), self._facts[below.function]
-        scope = self._facts.get((below.function.removesuffix(callee.qualname) + callee.scope).rstrip("."))
+        scope = (below.function.removesuffix(callee.qualname) + callee.scope).rstrip(".")
         made = map(caller.runs, caller.calls(above))
         calls = [one for one in made if one is not None and self._called(above, one) == callee.name]
-        if len(calls) != 1 or scope is None:
+        if len(calls) != 1 or scope not in self._facts:
             return {}
-        return constants(caller, known, calls[0], callee, Function(scope))
+        return constants(caller, known, calls[0], callee, self._named(scope))
 
     def _owners(self, function: Function, call: Running) -> Iterator[str]:
         """The expressions of the object that is waited on, and of its counter."""
@@ -433,7 +436,7 @@ class _Program:
         found = inner
         for step, below in reversed(list(pairwise(steps))):
             if step.function != below.function:
-                function, callee = self.function(step), Function(self._facts[below.function])
+                function, callee = self.function(step), self.function(below)
                 found = [
                     each
                     for call in function.calls(step)
@@ -459,19 +462,19 @@ class _Program:
     def _fields(self, function: Function, made: Call | None, method: Function) -> Mapping[str, tuple[Form, str]]:
         """The attributes of an object that is made here as the constructor of the method's class stores them."""
         own = next((name for name, facts in self._facts.items() if facts is method.facts), "").rpartition(".")[0]
-        constructor = self._facts.get(f"{own}.__init__")
-        if made is None or constructor is None:
+        if made is None or f"{own}.__init__" not in self._facts:
             return {}
-        arguments = passed(function, made, constructor, constructs=True)
-        return {name: arguments[one] for name, one in stored(Function(constructor)).items() if one in arguments}
+        constructor = self._named(f"{own}.__init__")
+        arguments = passed(function, made, constructor.facts, constructs=True)
+        return {name: arguments[one] for name, one in stored(constructor).items() if one in arguments}
 
     # ------------------------------------------------------------ armed
 
     def _unarmed(self, one: Certificate) -> Iterator[str]:
         if one.armed is None:
             return
-        facts = self._facts.get(one.armed.function)
-        if facts is None or not any(self._arms(Function(facts), one.armed.line)):
+        known = one.armed.function in self._facts
+        if not known or not any(self._arms(self.function(one.armed), one.armed.line)):
             yield f"no counter is registered at {one.armed}"
 
     def _arms(self, function: Function, line: int) -> Iterator[bool]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from auditor.certificates import Step, Vocabulary
@@ -54,15 +56,20 @@ class Function:
     def __init__(self, facts: FunctionFacts) -> None:
         self.facts = facts
         self.defined = definitions(facts)
+        self._texts: dict[Value, str] = {}
 
     def points(self, step: Step) -> frozenset[Point]:
         """The instructions at a place that call or read something."""
-        return frozenset(
-            (number, index)
-            for number, block in enumerate(self.facts.blocks)
-            for index, one in enumerate(block.instructions)
-            if not isinstance(one, Const | Param) and tuple(getattr(one, "at", ())) == (step.line, step.column)
-        )
+        return self._places.get((step.line, step.column), frozenset())
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[int, ...], frozenset[Point]]:
+        found: dict[tuple[int, ...], set[Point]] = defaultdict(set)
+        for number, block in enumerate(self.facts.blocks):
+            for index, one in enumerate(block.instructions):
+                if not isinstance(one, Const | Param):
+                    found[tuple(getattr(one, "at", ()))].add((number, index))
+        return {place: frozenset(points) for place, points in found.items()}
 
     def at(self, point: Point) -> Instruction:
         return self.facts.blocks[point[0]].instructions[point[1]]
@@ -87,13 +94,19 @@ class Function:
 
     def awaited(self, made: Call) -> frozenset[Point]:
         """Where the result of a call is awaited, or that of a function to which it is passed."""
+        if not self._awaits:
+            return frozenset()
         passed_to = {one.dst for one in self.defined.values() if isinstance(one, Call) and _is_passed(made.dst, one)}
-        return frozenset(
-            (number, index)
+        return frozenset(point for point, value in self._awaits if value in {made.dst, *passed_to})
+
+    @cached_property
+    def _awaits(self) -> list[tuple[Point, Value]]:
+        return [
+            ((number, index), one.value)
             for number, block in enumerate(self.facts.blocks)
             for index, one in enumerate(block.instructions)
-            if isinstance(one, Await) and one.value in {made.dst, *passed_to}
-        )
+            if isinstance(one, Await)
+        ]
 
     def resumed(self, step: Step) -> list[Enter | Iterate]:
         """The instructions at a place that run a generator on."""
@@ -142,7 +155,10 @@ class Function:
         return points | {point for point, value in calls if self.text(value) in texts}
 
     def text(self, value: Value) -> str:
-        return expression(self.facts, value, self.defined)
+        known = self._texts.get(value)
+        if known is None:
+            known = self._texts[value] = expression(self.facts, value, self.defined)
+        return known
 
     def stored(self) -> frozenset[str]:
         """The expressions of the attributes that it sets."""

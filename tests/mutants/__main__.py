@@ -27,17 +27,18 @@ def main() -> None:
     root = fetch_release(asked.tree) if "==" in asked.tree else Path(asked.tree)
     trial = Trial(root, asked.path)
     found = [one for one in trial.mutants() if one.kind in (asked.kind or KINDS)]
-    opened = {one: trial.opened(one) for one in found}
+    print(f"{asked.tree}: {len(found)} mutants", flush=True)
     if asked.seed is None:
+        opened = {one: trial.opened(one) for one in found}
         found.sort(key=lambda one: -len(opened[one].readers))
     else:
         random.Random(asked.seed).shuffle(found)
-    print(f"{asked.tree}: {len(found)} mutants, {sum(1 for one in found if opened[one].readers)} open a reader")
+        opened = {one: trial.opened(one) for one in found[: asked.limit]}
     print(HEAD, flush=True)
     rows: list[Row] = []
     for one in found[: asked.limit]:
         if asked.dry_run:
-            print(f"{len(opened[one].readers):7} {one}")
+            print(f"{len(opened[one].readers):7} {one}", flush=True)
             continue
         rows.append(trial.row(one, opened[one]))
         print(rows[-1].told(), flush=True)
