@@ -15,6 +15,7 @@ from auditor.conditions import Conditions
 from auditor.facts import NOTHING, Argument, Attr, Branch, Call, Const, Op, Param, Phi, Return, Value
 from auditor.gating.completing import Completing
 from auditor.gating.held import arguments_of, calling
+from auditor.gating.overriding import Overriding, Point
 from auditor.gating.storage import own_stores
 from auditor.gating.uses import attribute_set
 from auditor.link import Code, Frame, Instance, Linker, Object, edge_condition, successors
@@ -24,8 +25,8 @@ from auditor.spec import Arming, EngineSpec
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One arming call as it reaches one object. ``counter`` is False for None; ``wrapper`` is the object in whose own
-    arming method the call stands. ``value`` is what is registered, ``base`` what is armed, ``use`` what is read or set
-    of it."""
+    arming method the call stands, at ``block`` and ``index``. ``value`` is what is registered, ``base`` what is armed,
+    ``use`` what is read or set of it."""
 
     path: str
     line: int
@@ -34,6 +35,7 @@ class Registration:
     wrapper: Instance | None
     frame: FrameKey
     block: int
+    index: int
     value: Value
     method: str = ""
     base: Value = NOTHING
@@ -61,9 +63,11 @@ class Armed:
         product: Callable[[str], bool],
         conditions: Conditions,
         completing: Completing,
+        overriding: Overriding,
     ) -> None:
         self._linker = linker
         self._completing = completing
+        self._overriding = overriding
         self._counters = frozenset(one.counter for one in spec.gates)
         self._conditions = conditions
         self._graph = graph
@@ -89,9 +93,10 @@ class Armed:
     def _decide(self, one: Instance) -> State:
         if self._connected:
             return State("armed", "a connector loads each layer's storage")
-        found = self._registrations.get(one, ())
-        found = _last_words(found)
+        everything = self._registrations.get(one, ())
+        found = self._last_words(everything)
         given = [event for event in found if event.counter]
+        lost = [event for event in given if self._is_never_completed(event)]
         cleared = [event for event in found if not event.counter]
         by_wrapper = [
             event for event in cleared if event.wrapper is not None and self.state(event.wrapper).kind == "armed"
@@ -105,17 +110,30 @@ class Armed:
             event = outer[0]
             both = f"a counter at {given[0].path}:{given[0].line} and None at {event.path}:{event.line}"
             return State("unclear", f"{both}: which is last cannot be told", event)
-        if given and all(self._is_never_completed(event) for event in given):
-            return State("disarmed", f"no loader completes the counter of {given[0].path}:{given[0].line}", given[0])
+        if lost and len(lost) == len(given):
+            return State("disarmed", f"no loader completes the counter of {lost[0].path}:{lost[0].line}", lost[0])
+        if lost:
+            completed = next(event for event in given if event not in lost)
+            both = f"{completed.path}:{completed.line} and {lost[0].path}:{lost[0].line}, which no loader completes"
+            return State("unclear", f"counters of {both}: which is last cannot be told", lost[0])
         if given:
             return State("armed", f"registered at {given[0].path}:{given[0].line}", given[0])
         if cleared:
-            return State(
-                "disarmed", f"only None is ever registered, at {cleared[0].path}:{cleared[0].line}", cleared[0]
-            )
+            said = "only None is ever registered" if len(cleared) == len(everything) else "None is registered last"
+            return State("disarmed", f"{said}, at {cleared[0].path}:{cleared[0].line}", cleared[0])
         if one in self.refused:
             return State("unset", self.refused[one])
         return State("unset", "no counter is ever registered on it")
+
+    def _last_words(self, events: tuple[Registration, ...]) -> tuple[Registration, ...]:
+        """The registrations that no other one overrides."""
+        points = {event: Point(event.frame, event.block, event.index) for event in events}
+        last = [
+            event
+            for event, point in points.items()
+            if not any(self._overriding.follows(other, point) for other in points.values() if other != point)
+        ]
+        return tuple(last) or events  # of two that run by turns
 
     def _is_never_completed(self, event: Registration) -> bool:
         return self._completing.never(self._graph.code(event.frame), event.value)
@@ -228,14 +246,6 @@ class Armed:
         return tuple(found[key] for key in sorted(found))
 
 
-def _last_words(events: tuple[Registration, ...]) -> tuple[Registration, ...]:
-    """Of the registrations in one run of one function, in straight order, the last."""
-    last: dict[FrameKey, Registration] = {}
-    for event in sorted(events, key=lambda one: (one.block, one.line)):
-        last[event.frame] = event
-    return tuple(event for event in events if last[event.frame] is event)
-
-
 def _returns(code: Code, given: str) -> bool:
     """Whether a function can return when its parameter ``given`` ("" for none) is not None."""
     blocks = code.facts.blocks
@@ -306,7 +316,7 @@ def _registrations(
             func = code.defined.get(call.func)
             base, use = (func.base, func.dst) if isinstance(func, Attr) else (NOTHING, NOTHING)
             event = Registration(
-                *(code.path, call.at.line, code.name, counter, wrapper, key, site.block, argument.value),
+                *(code.path, call.at.line, code.name, counter, wrapper, key, site.block, site.index, argument.value),
                 *(callee.name, base, use),
             )
             found.setdefault(site.receiver, set()).add(event)
@@ -330,14 +340,15 @@ def _assignments(
     for key, frame in graph.frames.items():
         code = frame.code
         for number, block in enumerate(code.facts.blocks if product(code.path) else ()):
-            for one in (attribute_set(code, each) for each in block.instructions):
+            for index, one in enumerate(attribute_set(code, each) for each in block.instructions):
                 if one is None or one.name not in counters or (code.owner and one.base == 0):
                     continue
                 for target in linker.view(frame, one.base, number):
                     if isinstance(target, Instance):
                         counter = not _null_value(code, one.value)
                         event = Registration(
-                            code.path, one.at.line, code.name, counter, None, key, number, one.value, base=one.base
+                            *(code.path, one.at.line, code.name, counter, None, key, number, index, one.value),
+                            base=one.base,
                         )
                         for owner in linker.set_on(target, one.name):
                             found.setdefault(owner, set()).add(event)
@@ -366,7 +377,7 @@ def _constructions(
                 continue
             path, line, function = stored
             counter = not _null_value(code, given)
-            event = Registration(path, line, function, counter, None, caller, site.block, given)
+            event = Registration(path, line, function, counter, None, caller, site.block, site.index, given)
             found.setdefault(site.receiver, set()).add(event)
 
 

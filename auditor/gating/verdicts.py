@@ -16,6 +16,7 @@ from auditor.gating.contradictions import Contradiction, contradictions
 from auditor.gating.held import HeldGates
 from auditor.gating.loads import Loads
 from auditor.gating.needs import Needs
+from auditor.gating.overriding import Overriding
 from auditor.gating.remarks import Repeat, outsiders, repeats
 from auditor.gating.remedies import Remedies
 from auditor.gating.replays import Replays
@@ -138,9 +139,11 @@ def judge(
         UsageError: nothing mentions one of them.
     """
     conditions = Conditions(linker, graph, spec, assumed)
-    armed = Armed(linker, graph, spec, product, conditions, Completing(linker, graph, loading, spec))
     signals = frozenset(name for one in loading.counters for name in one.signals)
-    held = HeldGates(linker, graph, spec, signals, Loads(graph, signals).begins)
+    loads = Loads(graph, signals)
+    completing, overriding = Completing(linker, graph, loading, spec), Overriding(graph, loads.begins, product)
+    armed = Armed(linker, graph, spec, product, conditions, completing, overriding)
+    held = HeldGates(linker, graph, spec, signals, loads.begins)
     needs = Needs(linker, graph, spec, held, armed, conditions)
     needs.run()
     connectors = Connectors(linker, graph, spec, held, needs)
