@@ -126,12 +126,12 @@ class Armed:
         return State("unset", "no counter is ever registered on it")
 
     def _last_words(self, events: tuple[Registration, ...]) -> tuple[Registration, ...]:
-        """The registrations that no other one overrides."""
+        """The registrations that the others do not override."""
         points = {event: Point(event.frame, event.block, event.index) for event in events}
         last = [
             event
             for event, point in points.items()
-            if not any(self._overriding.follows(other, point) for other in points.values() if other != point)
+            if not self._overriding.follow(set(points.values()) - {point}, point)
         ]
         return tuple(last) or events  # of two that run by turns
 

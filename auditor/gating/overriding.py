@@ -38,9 +38,9 @@ class Overriding:
         self._begins = begins
         self._product = product
 
-    def follows(self, other: Point, one: Point) -> bool:
-        """Whether, wherever ``one`` has run, ``other`` runs next, and no load begins before it does."""
-        certain = self._certain(other)
+    def follow(self, others: Collection[Point], one: Point) -> bool:
+        """Whether, wherever ``one`` has run, one of the ``others`` runs next, and no load begins before it does."""
+        certain = self._certain(others)
         seen = {one}
         todo = [one]
         while todo:
@@ -54,10 +54,10 @@ class Overriding:
             seen.update(above)
         return True
 
-    def _certain(self, point: Point) -> Mapping[FrameKey, frozenset[At]]:
-        """Frame -> where it comes to ``point``, itself or in a call that always does and begins no load."""
+    def _certain(self, points: Collection[Point]) -> Mapping[FrameKey, frozenset[At]]:
+        """Frame -> where it comes to one of ``points``, itself or in a call that always does and begins no load."""
         found: dict[FrameKey, frozenset[At]] = defaultdict(frozenset)
-        todo = [point]
+        todo = list(points)
         while todo:
             frame, *at = todo.pop()
             if (at[0], at[1]) not in (*found[frame], *self._begins(frame)):

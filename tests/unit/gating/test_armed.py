@@ -127,6 +127,53 @@ class OtherPool(KVCache):
 """
 
 
+NONE = "pool.register_layer_transfer_counter(None)"
+
+
+@pytest.mark.parametrize(
+    ("body", "state"),
+    [
+        (f"made(pool)\n    {NONE}", "disarmed"),
+        (f"{NONE}\n    made(pool)", "armed"),
+        ("made(pool)\n    cleared(pool)", "disarmed"),
+        ("made(pool)\n    cleared_or_not(pool)", "unclear"),
+        (f"made(pool)\n    if flag:\n        {NONE}", "unclear"),
+        (f"if flag:\n        made(pool)\n    {NONE}", "disarmed"),
+        (f"made(pool)\n    if flag:\n        {NONE}\n    else:\n        {NONE}", "disarmed"),
+        (f"for _ in range(2):\n        made(pool)\n        {NONE}", "disarmed"),
+        (f"for _ in range(2):\n        {NONE}\n        made(pool)", "armed"),
+        (f"made(pool)\n    if not flag:\n        raise ValueError\n    {NONE}", "disarmed"),
+        (f"made(pool)\n    if not flag:\n        return None\n    {NONE}", "unclear"),
+        ("made(pool)\n    looping(pool)", "unclear"),
+    ],
+)
+def test_order_by_expanding_the_calls(body: str, state: str) -> None:
+    """``cleared_or_not`` may return before it clears, and the loop of ``looping`` may have no round."""
+    helpers = f"""
+def made(pool):
+    return Controller(pool)
+
+def cleared(pool):
+    {NONE}
+
+def cleared_or_not(pool):
+    if pool.layer_num > 8:
+        return
+    {NONE}
+
+def looping(pool):
+    while pool.layer_num:
+        {NONE}
+"""
+    assert judged(simple(body, code=helpers)).state("KeyPool") == state
+
+
+def test_a_way_that_takes_nothing_away() -> None:
+    """Nobody calls ``keeps``, so what it is given may be the pool."""
+    helpers = "def made(pool):\n    return Controller(pool)\n\ndef keeps(pool):\n    return made(pool)\n"
+    assert judged(simple(f"made(pool)\n    {NONE}", code=helpers)).state("KeyPool") == "unclear"
+
+
 def test_the_loader_refuses_the_class() -> None:
     found = judged(simple("Loader(pool)", READ, REFUSES))
     assert found.state("KeyPool") == "unset"
