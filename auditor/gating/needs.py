@@ -61,6 +61,7 @@ from auditor.gating.values import (
     Place,
     Touch,
     Vacuous,
+    plainness,
     put_into,
 )
 from auditor.link import Code, Frame, Instance, Linker
@@ -724,10 +725,9 @@ class Needs:
         return None, [*near, Near(missing, gate[0], UNORDERED)]
 
     def _plainer(self, one: Need, other: Need) -> Need:
-        """The one with the shorter path; of equal ones that of the more general class."""
+        """The one that is told of two."""
         mro = self._linker.hierarchy.mro
-        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
-        return one if longer else other
+        return one if plainness(one, mro) <= plainness(other, mro) else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
