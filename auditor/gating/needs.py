@@ -754,7 +754,7 @@ class Needs:
                 return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
         if self._without_load(frame.code.name):
             return Outcome("exempt", "no-load", need=need)
-        if frame.code.owner and self._host_side(frame.code.owner):
+        if self.is_transfer_side(frame.code):
             return Outcome("exempt", "transfer-side", need=need)
         if frame.code.facts.name == "__init__" and need.use != PACKS and self._builds(frame, owner):
             return Outcome("exempt", "no-load", need=need)
@@ -780,6 +780,10 @@ class Needs:
         return frame.context is not None and (
             frame.context == owner or owner.owner == frame.context or frame.context.owner == owner
         )
+
+    def is_transfer_side(self, code: Code) -> bool:
+        """Whether a function belongs to what loads."""
+        return bool(code.owner) and self._host_side(code.owner)
 
     def _host_side(self, cls: str) -> bool:
         return self._linker.hierarchy.is_kind_of(cls, self._is_host)
