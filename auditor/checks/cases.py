@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from auditor.checks.finding import Case, Check, Finding, overridden_wait
-from auditor.gating import Hop, Judgement, Layer, Need, Remedy, SiteVerdict, by_length, readable
+from auditor.gating import Hop, Judgement, Layer, Need, Remedy, SiteVerdict, by_length, plainness, readable
 from auditor.scales import CONFIDENCES, SEVERITIES
 
 Key = tuple[str, str, str, bool]
@@ -149,9 +149,8 @@ def _finding(members: list[Member], checks: Sequence[Check]) -> Finding:
 
 
 def _plainest(one: Member) -> tuple[object, ...]:
-    """The shortest path first; of equal ones that to the storage of the most general class."""
-    case, hops = one[0], one[0].need.hops
-    return len(hops), len(case.judgement.hierarchy.mro(case.buffer.owner.cls)), case.place, by_length(hops)
+    case = one[0]
+    return *plainness(case.need, case.judgement.hierarchy.mro), case.place, by_length(case.need.hops)
 
 
 def _remedy(case: Case, check: Check) -> Remedy | str:

@@ -30,6 +30,7 @@ from auditor.gating.values import (
     Place,
     Touch,
     by_length,
+    plainness,
 )
 from auditor.gating.verdicts import ORDER, BindingVerdict, Excluded, Judgement, SiteVerdict, judge
 
@@ -64,6 +65,7 @@ __all__ = [
     "Touch",
     "Waiting",
     "by_length",
+    "plainness",
     "certificates",
     "judge",
     "readable",

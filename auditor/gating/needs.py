@@ -61,6 +61,7 @@ from auditor.gating.values import (
     Place,
     Touch,
     Vacuous,
+    plainness,
     put_into,
 )
 from auditor.link import Code, Frame, Instance, Linker
@@ -724,10 +725,9 @@ class Needs:
         return None, [*near, Near(missing, gate[0], UNORDERED)]
 
     def _plainer(self, one: Need, other: Need) -> Need:
-        """The one with the shorter path; of equal ones that of the more general class."""
+        """The one that is told of two."""
         mro = self._linker.hierarchy.mro
-        longer = (len(other.hops), len(mro(other.buffer.owner.cls))) >= (len(one.hops), len(mro(one.buffer.owner.cls)))
-        return one if longer else other
+        return one if plainness(one, mro) <= plainness(other, mro) else other
 
     def _meant(self, code: Code, near: Iterable[Near]) -> list[Near]:
         """Without waits that another read brings along: they are not meant for this one."""
@@ -754,7 +754,7 @@ class Needs:
                 return Outcome("exempt", assumed.verdict, need=need, assumption=assumed.id)
         if self._without_load(frame.code.name):
             return Outcome("exempt", "no-load", need=need)
-        if frame.code.owner and self._host_side(frame.code.owner):
+        if self.is_transfer_side(frame.code):
             return Outcome("exempt", "transfer-side", need=need)
         if frame.code.facts.name == "__init__" and need.use != PACKS and self._builds(frame, owner):
             return Outcome("exempt", "no-load", need=need)
@@ -780,6 +780,10 @@ class Needs:
         return frame.context is not None and (
             frame.context == owner or owner.owner == frame.context or frame.context.owner == owner
         )
+
+    def is_transfer_side(self, code: Code) -> bool:
+        """Whether a function belongs to what loads."""
+        return bool(code.owner) and self._host_side(code.owner)
 
     def _host_side(self, cls: str) -> bool:
         return self._linker.hierarchy.is_kind_of(cls, self._is_host)

@@ -3,7 +3,7 @@ comparisons, so that two waits for the same layer on two branches are the same g
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
@@ -307,6 +307,15 @@ class Need:
         if wide:
             return self.buffer.name, self.origin, self.use, self.seam
         return self.buffer, self.layer, self.origin, self.use, self.touches[:1]
+
+
+def plainness(need: Need, mro: Callable[[str], tuple[str, ...]]) -> tuple[int, bool, int, bool]:
+    """Orders needs: that with the shortest path first; of equal ones that whose storage is of a class that a method on
+    the path belongs to; then that of the most general class; then that which is behind a gate, though not enough."""
+    owner = need.buffer.owner.cls
+    met = any(owner in mro(hop.frame[0].rpartition(".")[0]) for hop in need.hops)
+    near = any(one.why not in ("after", "aside") for one in need.near)
+    return len(need.hops), not met, len(mro(owner)), not near
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ Site: TypeAlias = Call | Attr | Item
 """The instruction at a site."""
 ORDER = ("ungated", "unknown", "latent", "gated", "exempt")
 """Worst first."""
+UNREAD = ("store", "address", "metadata")
+"""Reasons of ``exempt`` for uses that read no element: what is said of those that do comes before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +255,7 @@ class _Sites:
 
     def _direct_binding(self, touch: Touch) -> BindingVerdict:
         outcomes = tuple(self._direct[touch])
-        worst = min(outcomes, key=lambda outcome: ORDER.index(outcome.verdict))
+        worst = min(outcomes, key=_gravity)
         reason = worst.why if worst.verdict != "gated" else ""
         one = touch.object
         made = self._conditions.made(one)
@@ -378,17 +380,22 @@ class _Sites:
             method = linker.hierarchy.lookup(one.cls, name, linker.functions, after=way.behind) or ""
         outcomes = self._needs.outcomes.get(touch, []) if touch is not None else []
         if not outcomes or not linker.context_of(one):
-            not_loaded = "metadata" if method in self._reaching else "not-loaded"
-            reason = not_loaded if linker.context_of(one) else "not-a-pool"
+            reason = self._nothing_read(way.frame, method) if linker.context_of(one) else "not-a-pool"
             yield BindingVerdict(one, (one.cls,), method, "exempt", reason, (), derivation, meeting=meeting)
             return
         runs = method or (touch.method if touch else "")
         for mode in (EAGER, REPLAY):
             there = tuple(outcome for outcome in outcomes if outcome.mode == mode)
             if there:
-                worst = min(there, key=lambda outcome: (ORDER.index(outcome.verdict), outcome.why == "metadata"))
+                worst = min(there, key=_gravity)
                 reason = worst.why if worst.verdict != "gated" else ""
                 yield BindingVerdict(one, (one.cls,), runs, worst.verdict, reason, there, derivation, mode, meeting)
+
+    def _nothing_read(self, frame: Frame, method: str) -> str:
+        """Why a call of a pool's method needs no gate in which no storage is read that a load fills."""
+        if method in self._reaching:
+            return "metadata"
+        return "transfer-side" if self._needs.is_transfer_side(frame.code) else "not-loaded"
 
     def _unresolved(
         self, found: list[tuple[FrameKey, int, Site]], name: str, classes: tuple[str, ...]
@@ -412,6 +419,11 @@ def _base(frame: Frame, one: Site) -> Value | None:
     if isinstance(func, Attr):
         return func.base
     return func.arguments[0].value if isinstance(func, Call) and func.arguments else None
+
+
+def _gravity(outcome: Outcome) -> tuple[int, int]:
+    """Orders outcomes: the worst verdict first; of exempt uses those of elements."""
+    return ORDER.index(outcome.verdict), 1 + UNREAD.index(outcome.why) if outcome.why in UNREAD else 0
 
 
 def _use(frame: Frame, one: Site) -> Value:

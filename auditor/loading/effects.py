@@ -184,9 +184,28 @@ class Effects:
         found: dict[str, set[tuple[str, Value]]] = {}
         for site, callees in self.linker.calls.items():
             if site[0] in self._primitives:
-                for name, _ in callees:
+                for name in self._meant(site, {name for name, _ in callees}):
                     found.setdefault(name, set()).add(site)
         return {name: tuple(sorted(sites)) for name, sites in found.items()}
+
+    def _meant(self, site: tuple[str, Value], callees: set[str]) -> set[str]:
+        """The callees of a call without those that its decorator was given for definitions of another name, or for
+        those of other classes than that of ``self``."""
+        code, functions = self.linker.codes[site[0]], self.linker.functions
+        call = code.defined.get(site[1])
+        if len(callees) < 2 or not isinstance(call, Call):
+            return callees
+        name = called(code.defined, call)
+        meant = {one for one in callees if one.rpartition(".")[2] == name}
+        if code.owner and receiver(code.defined, call) == 0:
+            meant = {one for one in meant if self._are_kin(code.owner, one.rpartition(".")[0])}
+        decorators = {each for one in meant for each in functions[one].decorators}
+        return {one for one in callees if one in meant or decorators.isdisjoint(functions[one].decorators)}
+
+    def _are_kin(self, one: str, other: str) -> bool:
+        """Whether an object may be of both classes, one of them being a base of the other."""
+        mro = self.linker.hierarchy.mro
+        return one in mro(other) or other in mro(one)
 
     def _spread(self) -> dict[str, frozenset[str]]:
         found: dict[str, set[str]] = {}

@@ -20,6 +20,7 @@ from auditor.render.footer import sentence
 from auditor.render.github import workflow_command
 from auditor.render.graph import callers_of
 from auditor.render.history import HISTORY_FORMATS
+from auditor.render.likewise import together
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short
 from auditor.render.text import explain_finding
@@ -69,5 +70,6 @@ __all__ = [
     "read_documentation",
     "sentence",
     "short",
+    "together",
     "workflow_command",
 ]

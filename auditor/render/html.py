@@ -80,7 +80,7 @@ def _environment() -> jinja2.Environment:
         "breakable": lambda name: Markup(_BREAK.sub(r"\g<0><wbr>", escape(name))),
         "drawn": Markup,
         "lines": lambda text: Markup("\n".join(map(escape, text.split("\n")))),
-        "missing": missing_edge,
+        "missing": lambda group: missing_edge(*(one.finding for one in group)),
         "beside": beside,
         "execution": words.execution,
         "exempt": words.exempt,

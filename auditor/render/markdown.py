@@ -5,10 +5,11 @@ GitHub drops a step summary of more than 1 MiB whole, so the text ends before th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
+from auditor.render.likewise import together
 from auditor.render.missing import beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import count, place, short
@@ -24,19 +25,26 @@ def render(report: Report, page: Page) -> str:
     end = "\n".join(_coverage(report)) + "\n"
     room = LIMIT - len((head + end).encode())
     blocks: list[str] = []
-    for finding in report.findings:
-        block = "\n".join(_finding(finding, page)) + "\n\n"
+    told = 0
+    for group in _groups(report.findings, page):
+        block = "\n".join(_finding(group, page)) + "\n\n"
         room -= len(block.encode())
         if room < 0:
-            blocks.append(
-                f"{count(len(report.findings) - len(blocks), 'more finding')}: `-o json` lists all of them.\n\n"
-            )
+            blocks.append(f"{count(len(report.findings) - told, 'more finding')}: `-o json` lists all of them.\n\n")
             break
+        told += len(group)
         blocks.append(block)
     return head + "".join(blocks) + end
 
 
-def _finding(finding: ReportedFinding, page: Page) -> Iterable[str]:
+def _groups(findings: Iterable[ReportedFinding], page: Page) -> Iterator[tuple[ReportedFinding, ...]]:
+    """Those that count and are told as one; each other one by itself."""
+    for group in together(findings):
+        yield from [group] if page.level(group[0]) != "note" else ((one,) for one in group)
+
+
+def _finding(group: tuple[ReportedFinding, ...], page: Page) -> Iterable[str]:
+    finding, *others = group
     severity = finding.severity if finding.status == "new" else finding.status
     where = f"{page.hosted(finding.path)}:{finding.line}:{finding.column}"
     head = f"**{severity}** {_code(finding.check)} {_text(finding.message)}"
@@ -51,7 +59,9 @@ def _finding(finding: ReportedFinding, page: Page) -> Iterable[str]:
     yield ""
     yield foot
     yield ""
-    yield from (f"- missing: {_text(edge)}" for edge in missing_edge(finding))
+    for one in others:
+        yield f"- likewise {_step(one.witness[-1], page)} · fingerprint {_code(one.fingerprint)}"
+    yield from (f"- missing: {_text(edge)}" for edge in missing_edge(*group))
     yield from (f"- {_text(hint)}" for hint in finding.hints)
     yield from (f"- see {_step(step, page)}" for step in beside(finding))
     if finding.fix is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from auditor.render.plain import clean, short
+from auditor.render.plain import clean, joined, short
 from auditor.triage import PROOF_LOST, SUPPRESSION_CHECKS, ReportedFinding, Step
 
 LOADER_CHECKS = frozenset(
@@ -30,15 +30,17 @@ def about_loader(finding: ReportedFinding) -> bool:
     return finding.check in LOADER_CHECKS or (finding.check == OVERRIDE and not finding.sites)
 
 
-def missing_edge(finding: ReportedFinding) -> list[str]:
-    """Say what has to be waited for and where; nothing for a finding that is not about a read."""
+def missing_edge(finding: ReportedFinding, *others: ReportedFinding) -> list[str]:
+    """Say what has to be waited for and where, for a finding and others that are told with it; nothing where it is not
+    about a read."""
     if finding.check in _NO_EDGE or about_loader(finding):
         return []
     where = f"`{short(finding.function)}`" if finding.function else "the code of the module"
     if finding.buffer == EVERYTHING:
         return [f"a wait for the load of every layer in {where}, which a replay does not skip"]
-    buffer = f" of `{clean(finding.buffer)}`" if finding.buffer else ""
-    return [f"a wait for the load{buffer} in {where}, before it is read"]
+    buffers = [f"`{clean(name)}`" for name in dict.fromkeys(one.buffer for one in (finding, *others)) if name]
+    of, read = f" of {joined(buffers)}" if buffers else "", "it is read" if len(buffers) < 2 else "they are read"
+    return [f"a wait for the load{of} in {where}, before {read}"]
 
 
 def beside(finding: ReportedFinding) -> list[Step]:

@@ -1,8 +1,8 @@
 """The text format: each finding with its place, its path and what is missing; then one sentence; then the footer.
 
-Errors and warnings come worst first, each with a frame; one that differs from the one above in the buffer alone says
-so and no more. Notes, findings of less confidence than asked for, and findings
-that are known or suppressed get a line each, a few a check: nothing is left out without being counted.
+Errors and warnings come worst first, each with a frame; those that differ in the buffer alone share one. Notes,
+findings of less confidence than asked for, and findings that are known or suppressed get a line each, a few a check:
+nothing is left out without being counted.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import groupby
 
 from auditor.render.footer import footer, sentence
 from auditor.render.frame import caret_frame, step_text, tree
+from auditor.render.likewise import together
 from auditor.render.missing import EVERYTHING, about_loader, beside, missing_edge
 from auditor.render.page import Page
 from auditor.render.plain import clean, count, short, wrapped
@@ -31,8 +32,7 @@ def render(report: Report, page: Page) -> str:
     framed = [finding for finding in report.findings if page.level(finding) != "note"]
     brief = [finding for finding in report.findings if page.level(finding) == "note"]
     framed.sort(key=_worst_first)
-    pairs = zip(framed, [None, *framed], strict=False)
-    blocks = ["\n".join(_finding(finding, sites, page, before)) for finding, before in pairs]
+    blocks = ["\n".join(_finding(group, sites, page)) for group in together(framed)]
     blocks += ["\n".join(_brief(brief, page))] if brief else []
     ending = [page.strong(line) for line in wrapped(sentence(report, page.min_confidence), page.width)]
     return "\n\n".join([*blocks, "\n".join([*ending, "", *footer(report, page)])]) + "\n"
@@ -42,7 +42,7 @@ def explain_finding(report: Report, finding: ReportedFinding, page: Page) -> str
     """Write one finding with its frame, whatever its status."""
     sites = {site.id: site for site in report.sites}
     about = f"`bufgate explain {clean(finding.check)}` tells what the check means."
-    return "\n".join([*_finding(finding, sites, page, explained=True), "", *wrapped(about, page.width)]) + "\n"
+    return "\n".join([*_finding((finding,), sites, page, explained=True), "", *wrapped(about, page.width)]) + "\n"
 
 
 def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
@@ -53,57 +53,34 @@ def _worst_first(finding: ReportedFinding) -> tuple[int, int]:
 
 
 def _finding(
-    finding: ReportedFinding,
-    sites: Mapping[str, Site],
-    page: Page,
-    before: ReportedFinding | None = None,
-    *,
-    explained: bool = False,
+    group: tuple[ReportedFinding, ...], sites: Mapping[str, Site], page: Page, *, explained: bool = False
 ) -> list[str]:
-    """``before`` stands above this one. ``explained``: the reader has asked for the whole story already."""
+    """Tell the first of a group, and of the others what they read. ``explained``: the reader has asked for the whole
+    story already."""
+    finding, *others = group
     gutter = " " * len(str(finding.line))
-    more: Note = "explain", [_command("explain", finding.fingerprint, page)]
-    if before is not None and _alike(finding, before):
-        notes = [("as above", [_differs(finding, page)]), more]
-        frame = caret_frame(page, finding.path, (finding.line, finding.column), (0, 0), "")[:1]
-    else:
-        notes = [
-            *_path(finding, page, gutter),
-            *_missing(finding, sites, page),
-            *_fix(finding, page, gutter),
-            *_circumstances(finding, sites),
-            *([] if explained else [more]),
-            *_advice(finding, page),
-        ]
-        start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
-        frame = caret_frame(page, finding.path, start, end, _label(finding))
+    notes: list[Note] = [
+        *_path(finding, page, gutter),
+        *_missing(group, sites, page),
+        *_fix(finding, page, gutter),
+        *_circumstances(finding, sites),
+        *([] if explained else [("explain", [_command("explain", finding.fingerprint, page)])]),
+        *_advice(finding, page),
+        *_likewise(others, page, gutter),
+    ]
+    start, end = (finding.line, finding.column), (finding.end_line, finding.end_column)
     return [
-        *_headline(finding, page),
-        *frame,
+        *_headline(finding, page, len(others)),
+        *caret_frame(page, finding.path, start, end, _label(finding)),
         f"{gutter} {page.frame('|')}",
         *(line for name, lines in notes for line in _note(page, gutter, name, lines)),
     ]
 
 
-def _alike(finding: ReportedFinding, before: ReportedFinding) -> bool:
-    """Whether a finding is the one before it once more, for another buffer that the same functions read."""
-    return _story(finding) == _story(before) and bool(finding.witness)
-
-
-def _story(finding: ReportedFinding) -> tuple[object, ...]:
-    path = [(step.path, step.function) for step in finding.witness]
-    gate = finding.fix.gate if finding.fix else None
-    return finding.check, finding.function, path, finding.confidence, finding.executions, gate
-
-
-def _differs(finding: ReportedFinding, page: Page) -> str:
-    last = finding.witness[-1]
-    return f"the same path, to `{clean(finding.buffer)}` at {page.place(last.path, last.line)}"
-
-
-def _headline(finding: ReportedFinding, page: Page) -> list[str]:
+def _headline(finding: ReportedFinding, page: Page, others: int) -> list[str]:
     head = f"{finding.severity}[{clean(finding.check)}]"
-    first, *rest = wrapped(page.prose(finding.message), page.width, f"{head}: ", "  ")
+    told = page.prose(finding.message) + (f" ({count(others, 'more buffer')} likewise)" if others else "")
+    first, *rest = wrapped(told, page.width, f"{head}: ", "  ")
     message = page.strong(first.removeprefix(head))
     return [_severity(page, finding.severity)(head) + message, *map(page.strong, rest)]
 
@@ -128,10 +105,22 @@ def _path(finding: ReportedFinding, page: Page, gutter: str) -> Iterable[Note]:
     yield from (("see", [step_text(page, step)]) for step in beside(finding))
 
 
-def _missing(finding: ReportedFinding, sites: Mapping[str, Site], page: Page) -> Iterable[Note]:
-    yield from (("missing", [edge]) for edge in missing_edge(finding))
+def _likewise(findings: Iterable[ReportedFinding], page: Page, gutter: str) -> Iterable[Note]:
+    """What other findings read on the same path, each with its fingerprint."""
+    lines: list[str] = []
+    for one in findings:
+        told = f"{step_text(page, one.witness[-1])} (fingerprint {clean(one.fingerprint)})"
+        lines += wrapped(told, page.width, f"{gutter}   ", f"{gutter}     ")
+    if lines:
+        yield "likewise", ["", *lines]
+
+
+def _missing(group: tuple[ReportedFinding, ...], sites: Mapping[str, Site], page: Page) -> Iterable[Note]:
+    finding = group[0]
+    yield from (("missing", [edge]) for edge in missing_edge(*group))
     yield from (("hint", [page.prose(hint)]) for hint in finding.hints)
-    others = [sites[id_] for id_ in finding.sites if id_ in sites and not _is_place(sites[id_], finding)]
+    concerned = dict.fromkeys(id_ for one in group for id_ in one.sites)
+    others = [sites[id_] for id_ in concerned if id_ in sites and not _is_place(sites[id_], finding)]
     if others:
         yield "also at", [_places(others, page)]
 

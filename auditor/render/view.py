@@ -11,10 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 
 from auditor.render import words
 from auditor.render.documentation import parts, read_documentation
 from auditor.render.flows import Flow, Ways
+from auditor.render.likewise import together
 from auditor.render.page import Page
 from auditor.render.picture import Stop, picture, stops
 from auditor.render.probed import Probed, probed
@@ -153,11 +155,13 @@ class GateView:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The whole page. ``checks`` are those that found something, each with the parts of its documentation; ``evidence``
-    is that of claims which are no findings."""
+    """The whole page. ``groups`` are the findings as they are told: the first of each stands for all. ``checks`` are
+    those that found something, each with the parts of its documentation; ``evidence`` is that of claims which are no
+    findings."""
 
     report: Report
     findings: tuple[FindingView, ...]
+    groups: tuple[tuple[FindingView, ...], ...]
     checks: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     verdicts: Tally
     pools: tuple[Pool, ...]
@@ -179,6 +183,7 @@ def view(report: Report, page: Page) -> View:
     return View(
         report=report,
         findings=findings,
+        groups=tuple(_groups(findings)),
         checks=tuple(_checks(report.findings)),
         verdicts=Tally("sites", "#sites", report.stats.verdicts),
         pools=tuple(_pools(report.sites)),
@@ -218,6 +223,13 @@ def _findings(
         )
         for number, finding in enumerate(report.findings, 1)
     )
+
+
+def _groups(findings: Sequence[FindingView]) -> Iterable[tuple[FindingView, ...]]:
+    rest = iter(findings)
+    for group in together(one.finding for one in findings):
+        members = tuple(islice(rest, len(group)))
+        yield from [members] if members[0].level != "note" else ((one,) for one in members)
 
 
 def _excerpt(stop: Stop, source: Sequence[str]) -> Excerpt:

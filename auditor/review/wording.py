@@ -51,11 +51,12 @@ def told(
         again: it was closed before.
         suggested: the comment stands on the lines that the fix replaces.
     """
-    first, *others = findings
+    first = findings[0]
     back = ["", f"It is back since {_commit(artifact.head)}."] if again else []
-    head = [_title(first), *back, "", *_where(first, artifact, links)]
-    for one in others:
-        head += ["", _title(one), "", *_where(one, artifact, links)]
+    head = [_title(first), *back]
+    for group in render.together(findings):
+        head += [] if group[0] is first else ["", _title(group[0])]
+        head += ["", *_where(group, artifact, links)]
     marks = ", ".join(code(one.fingerprint) for one in findings[:_SHOWN])
     foot = [
         "",
@@ -69,8 +70,11 @@ def told(
     return "\n".join([*_within(head, LIMIT // 2), *suggestion, *begin, *_within(steps, LIMIT // 3), *end, *foot])
 
 
-def _where(finding: Introduced, artifact: Artifact, links: Links) -> Iterator[str]:
+def _where(group: Sequence[Introduced], artifact: Artifact, links: Links) -> Iterator[str]:
+    """Where the first of some findings that are told as one is read, and what the others read on the same path."""
+    finding, *others = group
     yield f"Read at {links.place(finding.path, finding.line, artifact.head)}{_in(finding.function)}."
+    yield from (f"- likewise: {_step(one.witness[-1], artifact.head, links)}" for one in others)
     for step in finding.gates:
         what = "before, this waited" if step.function else "the gate was"
         yield f"- {what}: {_step(step, artifact.base, links)}"

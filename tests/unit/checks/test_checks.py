@@ -295,6 +295,21 @@ def test_an_override_names_what_it_overrides() -> None:
     assert "KeyPool.get_key_buffer" in one.message
 
 
+def test_a_finding_about_a_gate_is_where_that_gate_is_near() -> None:
+    """One handle is read twice: where nothing waits, and behind the gate that the call does not ask for."""
+    lines = (
+        "keys = self.k_buffer[layer_id - self.start_layer]",
+        "if not rows:",
+        "    return launch(keys)",
+        "if counter is not None:",
+        "    counter.wait_until(layer_id - self.start_layer)",
+        "return launch(keys)  # there",
+    )
+    found = told(accessor(*lines, parameters="layer_id, rows=0, counter=None"), OPTIONAL)
+    assert found.finding().check == "optional-gate-not-passed"
+    assert [found.finding().place.line] == [line for _, line in found.lines("there")]
+
+
 # ------------------------------------------------------------------ one missing edge
 
 

@@ -152,3 +152,30 @@ def test_storage_that_is_passed_in_is_followed_to_its_uses(lines: tuple[str, ...
 def test_storage_that_is_only_written_is_no_read() -> None:
     body = "        vendor.npu_scatter_nd_update_(kv_cache[0], q)  # store"
     assert judged(PASSED.format(body=body), find_pack("vllm-ascend")).answer("store") == "exempt: store"
+
+
+@pytest.mark.parametrize("base", ["Attention", "MLAAttention"])
+def test_of_several_classes_the_finding_names_that_of_the_object_at_hand(base: str) -> None:
+    """What is found by name may be of any class; a layer that looks up its own name finds a layer of its class."""
+    text = f"""{BASE.partition("def wait")[0]}
+class Layer:
+    pass
+
+class MLAAttention(torch.nn.Module, Layer):
+    def __init__(self):
+        self.kv_cache = torch.tensor([])
+
+def look_up(name):
+    layer: Attention | MLAAttention = vendor.layers()[name]
+    return layer.kv_cache  # here
+
+class Sparse({base}):
+    def forward(self, q):
+        kv_cache = look_up(self.name)
+        return q @ kv_cache
+
+def run(q):
+    Sparse.forward(vendor.layer(), q)
+"""
+    messages = [one.message for one in told(text + GOOD).findings if one.function == "m.Sparse.forward"]
+    assert [f" {base}.kv_cache " in one for one in messages] == [True], messages

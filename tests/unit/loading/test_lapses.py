@@ -76,6 +76,29 @@ def test_an_event_that_one_call_passes_and_another_does_not() -> None:
     assert passed.unfenced == ()
 
 
+def test_a_decorated_copy_is_asked_for_by_who_names_it() -> None:
+    """One decorator hands back what it was given for any of its functions: those of other names and other classes
+    ask for other copies."""
+    decorator = "def annotate(message):\n    def decorate(func):\n        return func\n    return decorate\n\ndef timed(func):\n    return annotate(message=func.__qualname__)(func)\n\nclass Loader:"
+    beside = "@timed\ndef size(self, rows):\n    return 0\n@timed\ndef reload(self, rows):\n    self.load(rows)\n"
+    other = "class Other:\n    @timed\n    def load(self, rows):\n        return 0\n    def run(self, rows):\n        self.load(rows)\n\ndef serve("
+    text = loader(
+        GOOD.replace(FENCE, ""),
+        beside=beside,
+        calls="loader.size(rows)\n    Other().run(rows)\n    loader.reload(rows)",
+    )
+    text = (
+        text.replace("class Loader:", decorator)
+        .replace("    def load(", "    @timed\n    def load(")
+        .replace("def serve(", other)
+    )
+    (lapse,) = loading(text).unfenced
+    assert [one.what for one in lapse.steps[:-1]] == [
+        "Loader(KeyPool(4), KeyPool(4)).reload(rows) asks for it",
+        "self.load(rows) asks for it",
+    ]
+
+
 CALLS = [
     ("reused", "loader.load(rows)\n    loader.load(rows)"),
     ("reused", "for row in rows:\n        loader.load(row)"),

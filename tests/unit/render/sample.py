@@ -261,6 +261,18 @@ FINDINGS = (
     finding("ungated-access", "error", 320, "f5", status="suppressed", message="a suppressed one"),
 )
 
+ALIKE = tuple(
+    replace(
+        FINDINGS[1],
+        fingerprint=fingerprint,
+        buffer=buffer,
+        message=f"`Pool.get` reads Pool.{buffer} round its owner",
+        witness=(*FINDINGS[1].witness[:-1], replace(FINDINGS[1].witness[-1], what=f"reads Pool.{buffer}")),
+    )
+    for fingerprint, buffer in (("e0", "k_buffer"), ("f0", "v_buffer"))
+)
+"""Two findings for which one wait is missing."""
+
 REPORT = Report(
     tool_version="0.1.0",
     root="/home/me/sglang",

@@ -38,6 +38,25 @@ def test_every_format_lists_the_same_fingerprints_in_the_same_order(name: str) -
     assert told(name, REPORT) == [finding.fingerprint for finding in MARKED]
 
 
+@pytest.mark.parametrize("name", ["text", "markdown", "html"])
+def test_what_people_read_tells_findings_with_one_missing_wait_once(name: str) -> None:
+    """Each keeps its fingerprint; a finding with another path, check or message stands by itself."""
+    first, other = (replace(one, fingerprint=f"{n:016x}") for n, one in enumerate(sample.ALIKE, 0xF00D))
+    hint = first.hints[1]
+    one = replace(sample.REPORT, findings=(first, other))
+    assert told(name, one) == [first.fingerprint, other.fingerprint]
+    assert FORMATS[name](one, Page(width=1000)).count(hint) == 1
+    for apart in (
+        replace(other, witness=other.witness[1:]),
+        replace(other, check="ungated-access"),
+        replace(other, message="`Pool.set` reads Pool.v_buffer"),
+        replace(other, witness=()),
+    ):
+        two = replace(sample.REPORT, findings=(first, apart))
+        assert told(name, two) == [first.fingerprint, apart.fingerprint]
+        assert FORMATS[name](two, Page(width=1000)).count(hint) == 2
+
+
 def test_text_lists_them_in_that_order_too() -> None:
     """Text tells the findings that count, each with its fingerprint, and counts the others."""
     errors_first = replace(REPORT, findings=(MARKED[1], MARKED[0], *MARKED[2:]))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditor.render import FORMATS, Page, clean, sentence
+from auditor.render import FORMATS, Page, clean, sentence, short
 from tests.unit.render import sample
 
 PAGE = Page(lines=sample.lines)
@@ -196,17 +196,16 @@ def test_a_finding_about_a_suppression_offers_no_suppression(check: str) -> None
     assert "a wait for the load" not in told
 
 
-def test_a_finding_that_differs_in_the_buffer_alone_says_so() -> None:
-    """It keeps its headline, its place and its fingerprint; nothing else is told twice."""
-    first = sample.FINDINGS[1]
-    other = replace(first, fingerprint="f0", buffer="v_buffer", message="reads v_buffer")
+def test_findings_that_differ_in_the_buffer_alone_are_told_as_one() -> None:
+    """One headline, one path, one edge for all buffers; of each other one what is read, and its fingerprint."""
+    first, other = sample.ALIKE
     told = text(replace(sample.REPORT, findings=(first, other)), Page(lines=sample.lines, width=10_000))
-    last = first.witness[-1]
-    assert f"= as above: the same path, to `v_buffer` at {last.path}:{last.line}\n" in told
-    assert "explain: bufgate explain f0" in told
-    assert told.count("= path:") == 1
-    elsewhere = replace(other, witness=(replace(last, line=last.line + 1),))
-    assert text(replace(sample.REPORT, findings=(first, elsewhere)), PAGE).count("= path:") == 2
+    last = other.witness[-1]
+    assert f"{first.message} (1 more buffer likewise)\n" in told
+    assert f"{last.path}:{last.line}  {short(last.function)}: {last.what} (fingerprint f0)\n" in told
+    assert "a wait for the load of `k_buffer` and `v_buffer` in" in told
+    assert "before they are read" in told
+    assert told.count("= path:") == told.count("= missing:") == told.count("error[") == 1
 
 
 def test_what_every_object_that_is_read_needs_is_told() -> None:

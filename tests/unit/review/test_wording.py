@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from auditor.review import Policy, wording
 from auditor.review.marks import Mark, Marks
 from auditor.triage import Fix, Step
-from tests.review.stage import GONE, HEAD, LINKS, artifact, finding
+from tests.review.stage import GONE, HEAD, LINKS, READER, artifact, finding
 
 OURS = {"s", "del", "p", "strong", "a", "code", "ul", "ol", "li", "details", "summary", "sub", "h2"} | {
     *("table", "thead", "tbody", "tr", "th", "td", "pre")
@@ -108,6 +108,22 @@ def test_workflow_commands_are_ten_of_a_level_and_one_line_each() -> None:
 def suggestion(text: str) -> str:
     told = artifact(finding(fix=Fix("a.py", 3, 3, text, "wait()", "b.py:9")))
     return wording.told(told.introduced, told, LINKS, suggested=True)
+
+
+def test_findings_with_one_missing_wait_are_told_as_one() -> None:
+    """The hint stands once; of the other it says what is read there."""
+    first = finding(1)
+    steps = (first.witness[0], replace(first.witness[1], what="reads v"))
+    other = finding(
+        1, fingerprint="f" * 16, buffer="v_buffer", witness=steps, message=first.message.replace("k_buf", "v_buf")
+    )
+    one = wording.told((first, other), artifact(first, other), LINKS)
+    assert one.count("put the wait back") == 1
+    assert f"- likewise: [<code>{READER}:10</code>]" in one
+    assert "reads v" in one
+    assert other.fingerprint in one
+    apart = replace(other, check="bypassed-owner")
+    assert wording.told((first, apart), artifact(first, apart), LINKS).count("put the wait back") == 2
 
 
 def test_a_fix_is_a_block_that_can_be_taken_over() -> None:
