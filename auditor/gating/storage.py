@@ -1,7 +1,7 @@
 """What attributes are, by their names. Guarded storage: those that the pack names, and those that an accessor hands out
-and a loader carries (DESIGN.md §2.10); what only an accessor hands out is not loaded: scratch, rings of requests. A table
-of places holds no rows, though accessors hand out places and loaders are made with it. First
-layers: those that hold where the layers of an object begin.
+and a loader carries (DESIGN.md §2.10); what only an accessor hands out is not loaded: scratch, rings of requests. A
+table of places holds no rows, though accessors hand out places and loaders are made with it. First layers: those that
+hold where the layers of an object begin.
 """
 
 from __future__ import annotations
