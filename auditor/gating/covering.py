@@ -11,7 +11,7 @@ from auditor.facts import NOTHING, Branch, Call, Name, Op, Value
 from auditor.gating.armed import Armed
 from auditor.gating.held import HeldGates
 from auditor.gating.loads import goes_on
-from auditor.gating.symbols import EVERY, Layer, covers, readable, without_first_layer
+from auditor.gating.symbols import EVERY, Derived, Layer, covers, path_of, readable, without_first_layer
 from auditor.gating.values import (
     EARLY,
     PASSED_ON,
@@ -99,7 +99,8 @@ class Covering:
 
     def elsewhere(self, key: FrameKey, layer: Layer, point: tuple[int, int], bound: Bound) -> Iterator[Near]:
         """Live gates of a function that are not held at a point (block, index): on some of the paths to it, later, or
-        aside on paths that never meet it."""
+        aside on paths that never meet it. One whose layer cannot be compared tells only where it is skipped because
+        there is no layer to wait for."""
         block, index = point
         state = self._held.state(key).at(block, index)
         code = self._graph.code(key)
@@ -107,11 +108,16 @@ class Covering:
         for event in self._held.state(key).events:
             for gate in event.gates:
                 made_inside = bool(gate.given) and (event.block, event.index) == point
-                if made_inside or not self._covers(gate, layer, bound)[0] or gate in state:
+                verdict, why = self._covers(gate, layer, bound)
+                if made_inside or verdict is False or gate in state:
                     continue  # what the call that reads waits for on some paths was near there
                 before = (event.block == block and event.index < index) or (
                     reaches(flow.successors, event.block, block) and not _is_made_anew(code, gate.layer, block)
                 )
+                if verdict is None:
+                    if before and not gate.given and self._is_of_some(key, gate, event.block, block):
+                        yield Near("unrelated", gate, why)
+                    continue
                 if not before and (block == event.block or reaches(flow.successors, block, event.block)):
                     yield Near("after", gate, "only after the read")
                 elif not before:
@@ -123,6 +129,12 @@ class Covering:
                 else:
                     yield Near("branch", gate, "not on every path")
 
+    def _is_of_some(self, key: FrameKey, gate: Gate, waits: int, read: int) -> bool:
+        """Whether a wait is skipped where that is empty which its layer is picked from: ``if ids: wait(min(ids))``."""
+        code = self._graph.code(key)
+        picked = {path for atom, _ in gate.layer.terms if isinstance(atom, Derived) for path in atom.sources}
+        return any(path_of(code.defined, test) in picked for test in self._tests(key, waits, read))
+
     def _is_early(self, key: FrameKey, gate: tuple[int, int], point: tuple[int, int]) -> bool:
         """Whether a load may begin between a gate and a point."""
         flow = self._held.flow(self._graph.code(key))
@@ -131,9 +143,16 @@ class Covering:
     def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
         """Whether the branch that leads to the gate and not to the read tests what no code of the tree says."""
         code = self._graph.code(key)
+        return any(self._is_foreign(key, code, test) for test in self._tests(key, gate, read))
+
+    def _tests(self, key: FrameKey, gate: int, read: int) -> Iterator[Value]:
+        """What the branches test that lead to one block and not to another."""
+        code = self._graph.code(key)
         edges = edge_dominators(self._held.flow(code))
-        ends = [code.facts.blocks[source].end for source, target in edges[gate] if (source, target) not in edges[read]]
-        return any(isinstance(end, Branch) and self._is_foreign(key, code, end.test) for end in ends)
+        for source, target in edges[gate]:
+            end = code.facts.blocks[source].end
+            if (source, target) not in edges[read] and isinstance(end, Branch):
+                yield end.test
 
     def _is_foreign(self, key: FrameKey, code: Code, test: Value) -> bool:
         one = code.defined.get(test)

@@ -1,6 +1,7 @@
 """What attributes are, by their names. Guarded storage: those that the pack names, and those that an accessor hands out
-and a loader carries (DESIGN.md §2.10); what only an accessor hands out is not loaded: scratch, rings of requests. First
-layers: those that hold where the layers of an object begin.
+and a loader carries (DESIGN.md §2.10); what only an accessor hands out is not loaded: scratch, rings of requests. A
+table of places holds no rows, though accessors hand out places and loaders are made with it. First layers: those that
+hold where the layers of an object begin.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from auditor.facts import Attr, Build, Call, Declare, Item, Param, Phi, Return, SetAttr, Value
 from auditor.gating.symbols import FIRST_LAYER
+from auditor.gating.tables import dense_tables
 from auditor.link import Code, Container, Instance, Linker
 from auditor.spec import EngineSpec, matcher
 
@@ -19,7 +21,7 @@ class Storage:
     def __init__(self, linker: Linker, spec: EngineSpec) -> None:
         side = _transfer_side(linker, spec)
         self._named = matcher(spec.buffers)
-        handed_out = _handed_out(linker, spec)
+        handed_out = _handed_out(linker, spec) - dense_tables(linker)
         given = _given(linker, spec) & handed_out
         self._derived = handed_out & _carried(side) | {name for name in given if not _holds_objects(linker, name)}
         self._carried_parts = _carried_parts(spec, side)

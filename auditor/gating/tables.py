@@ -25,7 +25,7 @@ class Tables:
 
     def __init__(self, linker: Linker, graph: CallGraph, signals: frozenset[str]) -> None:
         self._graph = graph
-        self.dense = frozenset(name for code in linker.codes.values() for name in _dense(code))
+        self.dense = dense_tables(linker)
         self.signalled = frozenset(
             name
             for key, sites in graph.calls.items()
@@ -59,6 +59,11 @@ class Tables:
             if isinstance(block.end, Return)
         }
         return names.pop() if len(names) == 1 else ""
+
+
+def dense_tables(linker: Linker) -> frozenset[str]:
+    """The names of attributes that hold such a table."""
+    return frozenset(name for code in linker.codes.values() for name in _dense(code))
 
 
 def _looked_up(code: Code, one: Instruction | None) -> tuple[str, Value] | None:

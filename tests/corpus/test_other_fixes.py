@@ -77,6 +77,15 @@ FIXES = (
         ("_maybe_execute_deferred_mamba_cow_and_clear",),
         "bypassed-owner",
     ),
+    Fix("sglang==0.4.9", "sglang==0.4.9.post6", "mem_cache/hiradix_cache.py", ("write_backup",), "unfenced-transfer"),
+    Fix(
+        "sglang==0.5.12",
+        "sglang==0.5.13.post1",
+        "mem_cache/hi_mamba_radix_cache.py",
+        ("_match_post_processor",),
+        "bypassed-owner",
+    ),
+    Fix("sglang==0.5.21", "sglang==0.5.22", "mem_cache/memory_pool.py", ("get_ngram_context",), "ungated-access"),
 )
 
 QUICK = ("vllm==0.14.0", "vllm==0.28.0", "vllm-ascend==0.23.0", "lmcache==0.5.3")
