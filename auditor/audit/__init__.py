@@ -7,7 +7,7 @@ one loads neither the parser nor the rooms that link and judge.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ def audit(tree: SourceTree, options: Options, snapshot: Snapshot | None = None) 
     """Return the report of a tree: the kept one if nothing has changed that it rests on, else that of a fresh audit.
 
     Args:
-        snapshot: the revision that the tree was unpacked from.
+        snapshot: the revision that the tree was unpacked from, if ``recall`` was asked for it in vain.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
@@ -41,9 +41,9 @@ def audit(tree: SourceTree, options: Options, snapshot: Snapshot | None = None) 
     started = time.perf_counter()
     phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
-        subject = WorkTree(tree, store) if snapshot is None else Revision(snapshot, store, tree)
-        answers = Answers(store, subject, asked(options), options.today)
-        report = answers.recall()
+        revision = None if snapshot is None else Revision(snapshot, store, lambda: tree)
+        answers = Answers(store, revision or WorkTree(tree, store), asked(options), options.today)
+        report = answers.recall() if revision is None else None
         if report is not None:
             phase(_HOLDS)
         else:
@@ -53,16 +53,22 @@ def audit(tree: SourceTree, options: Options, snapshot: Snapshot | None = None) 
             digests = [tree.digest(path) for path in tree.files]
             if all(digests):  # what cannot be read may be otherwise the next time
                 answers.keep(report, trace, digests)
+                if revision is not None:
+                    revision.remember(digests)
     return replace(_timed(report, options, started), root=str(tree.root))
 
 
-def recall(snapshot: Snapshot, options: Options) -> Report | None:
-    """Return the report of a revision that nobody has unpacked yet, if it is known; its root is that of another run."""
+def recall(snapshot: Snapshot, options: Options, outline: Callable[[], SourceTree | None]) -> Report | None:
+    """Return the report of a revision that nobody has unpacked yet, if it is known; its root is that of another run.
+
+    Args:
+        outline: opens a tree with the files of the revision, whatever is in them; None where it has none.
+    """
     started = time.perf_counter()
     phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
-        revision = Revision(snapshot, store)
-        report = Answers(store, revision, asked(options), options.today).recall() if revision.known else None
+        revision = Revision(snapshot, store, outline)
+        report = Answers(store, revision, asked(options), options.today).recall()
     if report is None:
         return None
     phase(_HOLDS)

@@ -2,13 +2,13 @@
 
 Both say the same of the same files, so that one answer serves a work tree, the commit that is made of it and whoever
 looks at that commit later. What reading the files would tell is kept from run to run: of a work tree what its files
-looked like, of a revision what became of the same list of files when it was unpacked.
+looked like, of a revision what its list of files and its contents were found to be.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from hashlib import blake2b
 
 from auditor.audit.kept import code_digest
@@ -46,25 +46,17 @@ class WorkTree:
 
 class Revision:
     """A revision of a repository. Its list of files decides the shape of the tree that it is unpacked to, and git's
-    name of a content never means another one: both are known without unpacking once they were seen.
+    name of a content never means another one: both are known without unpacking once they were seen."""
 
-    Attributes:
-        known: whether the shape is known.
-    """
-
-    def __init__(self, snapshot: Snapshot, store: Store, tree: SourceTree | None = None) -> None:
-        """``tree``: the revision, unpacked."""
+    def __init__(self, snapshot: Snapshot, store: Store, tree: Callable[[], SourceTree | None]) -> None:
+        """``tree``: opens the tree that the revision is unpacked to, or one with the same files; their contents do not
+        matter."""
         self._snapshot = snapshot
         self._store = store
         self._key = blake2b(snapshot.listing().encode(), digest_size=20, key=code_digest("source")).digest()
         self._shape, self._names, self._digests = _read(store.get([self._key]).get(self._key, b""))
-        if tree is not None:
-            self._shape, self._names = tree.shape(), tree.files
-            self._remember({name: tree.digest(path) for path, name in self._blobs().items()})
-
-    @property
-    def known(self) -> bool:
-        return bool(self._shape)
+        if not self._shape and (made := tree()) is not None:
+            self._shape, self._names = made.shape(), made.files
 
     def shape(self) -> str:
         return self._shape
@@ -74,37 +66,37 @@ class Revision:
 
     def digests(self) -> Sequence[str]:
         blobs = self._blobs()
-        unknown = {path: name for path, name in blobs.items() if name not in self._digests}
-        found = self.contents(unknown)
-        self._remember({unknown[path]: digest_of(content) for path, content in found.items()})
+        contents = self.contents([path for path, name in blobs.items() if name not in self._digests])
+        self._keep({blobs[path]: digest_of(content) for path, content in contents.items()})
         return [self._digests.get(name, "") for name in blobs.values()]
 
     def contents(self, names: Collection[str]) -> Mapping[str, bytes]:
         return self._snapshot.contents(names)
+
+    def remember(self, digests: Sequence[str]) -> None:
+        """Remember the digests of all files, in order."""
+        self._keep(dict(zip(self._blobs().values(), digests, strict=True)))
 
     def _blobs(self) -> dict[str, str]:
         """The files of the tree, in order, and git's names of their contents."""
         blobs = self._snapshot.blobs()
         return {path: blobs.get(path, "") for path in self._names}
 
-    def _remember(self, digests: Mapping[str, str]) -> None:
-        new = {name: digest for name, digest in digests.items() if name and digest and name not in self._digests}
+    def _keep(self, digests: Mapping[str, str]) -> None:
+        new = {name: digest for name, digest in digests.items() if name and name not in self._digests}
         if new:
-            newest = [*self._digests.items(), *new.items()][-_REMEMBERED * len(self._names) :]
             self._digests.update(new)
-            rows = [self._shape, [*self._names], dict(newest)]
+            here = self._digests.keys() & self._blobs().values()
+            in_use = sorted(self._digests.items(), key=lambda one: one[0] in here)  # what is asked for now comes last
+            rows = [self._shape, [*self._names], dict(in_use[-_REMEMBERED * len(self._names) :])]
             self._store.keep({self._key: json.dumps(rows, separators=(",", ":")).encode("ascii")})
 
 
-_Known = tuple[str, tuple[str, ...], dict[str, str]]
-_NOTHING: _Known = "", (), {}
-
-
-def _read(kept: bytes) -> _Known:
+def _read(kept: bytes) -> tuple[str, tuple[str, ...], dict[str, str]]:
     """What was kept of a list of files; nothing from bytes that hold anything else."""
     try:
         shape, names, digests = json.loads(kept)
         texts = [shape, *names, *digests, *digests.values()]
     except (ValueError, TypeError, AttributeError):
-        return _NOTHING
-    return (shape, tuple(names), digests) if all(type(text) is str for text in texts) else _NOTHING
+        return "", (), {}
+    return (shape, tuple(names), digests) if all(type(text) is str for text in texts) else ("", (), {})

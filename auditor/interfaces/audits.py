@@ -166,12 +166,13 @@ class _Commit(NamedTuple):
 
         if self.snapshot is None:
             return None
-        report = recall(self.snapshot, request.options(request.progress(), timing=timing))
+        options = request.options(request.progress(), timing=timing)
+        report = recall(self.snapshot, options, lambda: _opened(request, self.paths(outline=True)))
         return None if report is None else _configured(request, report, request.top())
 
-    def paths(self) -> _Paths:
-        """Unpack it."""
-        folder = self.revisions.unpack(self.name)
+    def paths(self, *, outline: bool = False) -> _Paths:
+        """Unpack it; ``outline``: only what its files are called."""
+        folder = (self.revisions.outline if outline else self.revisions.unpack)(self.name)
         found = (folder / _below(self.revisions, root) for root in self.request.roots())
         return _Paths(tuple(path for path in found if path.exists()), folder / self.top)
 

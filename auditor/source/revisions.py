@@ -173,19 +173,34 @@ class Revisions:
 
     def unpack(self, revision: str) -> Path:
         """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
-        from tempfile import mkdtemp
-
-        assert self._scratch is not None, "unpack inside of the context"
-        folder = Path(mkdtemp(dir=self._scratch.name)) / self.top.name
-        folder.mkdir()
-        (folder / ".git").touch()  # the top of a project, as module names are told; no repository
+        folder = self._folder()
         blobs = sorted(self._blobs(revision), key=lambda blob: (blob.mode == _LINK, blob.path))
         self._fetch({blob.name for blob in blobs} - self._written.keys())
         try:
             for blob in blobs:
                 _place(folder, blob.path, self._written[blob.name], blob.mode)
         except (OSError, ValueError) as error:
-            raise UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}") from error
+            raise _unpackable(revision, error) from error
+        return folder
+
+    def outline(self, revision: str) -> Path:
+        """Make a folder with empty files in place of those that ``unpack`` writes."""
+        folder = self._folder()
+        try:
+            for path in (folder / blob.path for blob in self._blobs(revision)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+        except (OSError, ValueError) as error:
+            raise _unpackable(revision, error) from error
+        return folder
+
+    def _folder(self) -> Path:
+        from tempfile import mkdtemp
+
+        assert self._scratch is not None, "unpack inside of the context"
+        folder = Path(mkdtemp(dir=self._scratch.name)) / self.top.name
+        folder.mkdir()
+        (folder / ".git").touch()  # the top of a project, as module names are told; no repository
         return folder
 
     def _blobs(self, revision: str) -> tuple[_Blob, ...]:
@@ -253,6 +268,10 @@ def _contents(top: Path, names: Collection[str]) -> Iterator[tuple[str, memoryvi
         start, stop = end + 1, end + 1 + int(size[0])
         yield name, content[start:stop]
         position = stop + 1
+
+
+def _unpackable(revision: str, error: Exception) -> UnknownRevision:
+    return UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}")
 
 
 def _place(folder: Path, path: PurePosixPath, blob: Path, mode: str) -> None:

@@ -235,6 +235,15 @@ def test_a_snapshot_lists_the_files_of_the_unpacked_tree(repository: Path) -> No
         assert one.lines(path) == tree.lines(path)
 
 
+def test_an_outline_has_the_shape_of_the_unpacked_tree(repository: Path) -> None:
+    """Without anything in its files."""
+    with Revisions.around(repository) as revisions:
+        outlined, unpacked = revisions.outline("HEAD"), revisions.unpack("HEAD")
+        assert open_tree([outlined]).shape() == open_tree([unpacked]).shape()
+        assert open_tree([outlined / "pkg"]).shape() == open_tree([unpacked / "pkg"]).shape()
+        assert not any(file.read_bytes() for file in outlined.rglob("*") if file.is_file())
+
+
 def test_names_are_below_the_folder_that_is_audited(repository: Path) -> None:
     with Revisions.around(repository) as revisions:
         one = revisions.snapshot("HEAD", Path("pkg"), "")
