@@ -79,6 +79,12 @@ def rows(release: str, scratch: Path, runs: int) -> Iterator[tuple[str, Cost]]:
     yield f"--hook, {aside.name} changed", repeated(lambda number: staged(tree, aside, runs + number), "--hook")
     yield f"--hook, {pool.name} changed", repeated(lambda number: staged(tree, pool, runs + number), "--hook")
 
+    def checked(number: int) -> None:
+        staged(tree, pool, 2 * runs + number)
+        bufgate(".", cache=cache, cwd=tree)
+
+    yield f"--hook, {pool.name} changed, check ran before", repeated(checked, "--hook")
+
 
 def unrelated(tree: Path) -> Path:
     """A file that no audit reads, told by words that are in none of its lines."""

@@ -7,28 +7,32 @@ one loads neither the parser nor the rooms that link and judge.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from auditor.audit.answers import Answers, Subject
+from auditor.audit.answers import Answers
 from auditor.audit.engine import NothingToAudit, packs, recognised
-from auditor.audit.kept import WorkTree, asked, kept_store
+from auditor.audit.kept import asked, kept_store
 from auditor.audit.options import Options
 from auditor.audit.phases import Phases
-from auditor.source import SourceTree
+from auditor.audit.subjects import Revision, WorkTree
+from auditor.source import Snapshot, SourceTree
 from auditor.triage import Report
 
 if TYPE_CHECKING:
     from auditor.audit.learned import Proposal
 
 
-def audit(tree: SourceTree, options: Options, subject: Subject | None = None) -> Report:
+_HOLDS = "the answer of an earlier run holds: nothing that it rests on has changed"
+
+
+def audit(tree: SourceTree, options: Options, snapshot: Snapshot | None = None) -> Report:
     """Return the report of a tree: the kept one if nothing has changed that it rests on, else that of a fresh audit.
 
     Args:
-        subject: what is known of the tree without reading it, if ``recall`` was asked for it in vain.
+        snapshot: the revision that the tree was unpacked from, if ``recall`` was asked for it in vain.
 
     Raises:
         NothingToAudit: no engine is recognised, or no accessor is called.
@@ -37,26 +41,38 @@ def audit(tree: SourceTree, options: Options, subject: Subject | None = None) ->
     started = time.perf_counter()
     phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
-        answers = Answers(store, subject or WorkTree(tree, store), asked(options), options.today)
-        report = answers.recall() if subject is None else None
+        revision = None if snapshot is None else Revision(snapshot, store, lambda: tree)
+        answers = Answers(store, revision or WorkTree(tree, store), asked(options), options.today)
+        report = answers.recall() if revision is None else None
         if report is not None:
-            phase("the answer of an earlier run holds: nothing that it rests on has changed")
+            phase(_HOLDS)
         else:
             from auditor.audit.spine import fresh
 
             report, trace = fresh(tree, options, store)
             digests = [tree.digest(path) for path in tree.files]
             if all(digests):  # what cannot be read may be otherwise the next time
-                answers.keep(report, trace, subject.digests() if subject else digests)
+                answers.keep(report, trace, digests)
+                if revision is not None:
+                    revision.remember(digests)
     return replace(_timed(report, options, started), root=str(tree.root))
 
 
-def recall(subject: Subject, options: Options) -> Report | None:
-    """Return the report of a tree that nobody has unpacked yet, if it is known; its root is that of another run."""
+def recall(snapshot: Snapshot, options: Options, outline: Callable[[], SourceTree | None]) -> Report | None:
+    """Return the report of a revision that nobody has unpacked yet, if it is known; its root is that of another run.
+
+    Args:
+        outline: opens a tree with the files of the revision, whatever is in them; None where it has none.
+    """
     started = time.perf_counter()
+    phase = Phases(options.detail)
     with kept_store(options.cache, options.remark) as store:
-        report = Answers(store, subject, asked(options), options.today).recall()
-    return None if report is None else _timed(report, options, started)
+        revision = Revision(snapshot, store, outline)
+        report = Answers(store, revision, asked(options), options.today).recall()
+    if report is None:
+        return None
+    phase(_HOLDS)
+    return _timed(report, options, started)
 
 
 def _timed(report: Report, options: Options, started: float) -> Report:
@@ -84,4 +100,4 @@ def learn(tree: SourceTree, options: Options, *, name: str, source: str) -> Prop
     return propose(tree, options, name=name, source=source)
 
 
-__all__ = ["NothingToAudit", "Options", "Subject", "audit", "call_graph", "learn", "recall", "recognise"]
+__all__ = ["NothingToAudit", "Options", "audit", "call_graph", "learn", "recall", "recognise"]

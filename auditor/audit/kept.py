@@ -1,17 +1,16 @@
-"""What is kept between runs, and what it is the answer to."""
+"""What is kept between runs, and what it is the answer to: the code, packs and options."""
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
 import auditor
 from auditor.audit.options import Options
-from auditor.source import SourceTree, Stamps
 from auditor.spec import data
 from auditor.store import Store
 
@@ -72,28 +71,3 @@ def _parser() -> str:
     from importlib.metadata import version  # slow to import; an installation without such a folder is rare
 
     return version("libcst")
-
-
-class WorkTree:
-    """A tree as the subject of an answer; what its files looked like is kept from run to run."""
-
-    def __init__(self, tree: SourceTree, store: Store) -> None:
-        self._tree = tree
-        self._store = store
-        self._stamped = blake2b("\n".join(tree.roots).encode("utf-8", "surrogateescape"), digest_size=20).digest()
-
-    def shape(self) -> str:
-        return self._tree.shape()
-
-    def names(self) -> Sequence[str]:
-        return self._tree.files
-
-    def digests(self) -> Sequence[str]:
-        stamps = Stamps(self._store.get([self._stamped]).get(self._stamped, b""))
-        digests = self._tree.digests(stamps)
-        if stamps.changed:
-            self._store.keep({self._stamped: stamps.encoded()})
-        return digests
-
-    def contents(self, names: Collection[str]) -> Mapping[str, bytes]:
-        return {name: content for name in names if (content := self._tree.read(name)) is not None}

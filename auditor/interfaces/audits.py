@@ -13,7 +13,6 @@ import click
 from auditor.errors import UnreadableRoot, UsageError
 
 if TYPE_CHECKING:
-    from auditor.audit import Subject
     from auditor.interfaces.options import Request, Shown
     from auditor.interfaces.progress import Progress
     from auditor.review import Artifact
@@ -22,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def audited(
-    request: Request, tree: SourceTree, progress: Progress, *, timing: bool = True, subject: Subject | None = None
+    request: Request, tree: SourceTree, progress: Progress, *, timing: bool = True, snapshot: Snapshot | None = None
 ) -> Report:
     """Audit a tree as the request says."""
     from auditor.audit import audit
 
-    return _configured(request, audit(tree, request.options(progress, timing=timing), subject), tree.root)
+    return _configured(request, audit(tree, request.options(progress, timing=timing), snapshot), tree.root)
 
 
 def _configured(request: Request, report: Report, root: Path) -> Report:
@@ -57,7 +56,7 @@ def audited_commit(
 ) -> tuple[Shown, Report] | None:
     """Audit the commit that is being made, and keep what it introduces; None where it changes no Python file.
 
-    Paths are those of the repository, as git names them: a hook runs at its top, whatever it audits.
+    Its paths are those of an audit of the work tree, so that one answer serves both.
     """
     from auditor.audit import NothingToAudit
     from auditor.source import Revisions
@@ -66,15 +65,14 @@ def audited_commit(
     name, base = _commits(revisions, os.environ)
     if revisions.same_python(base, name):
         return None
-    commit = _Commit.of(request, revisions, name, whole=True)
-    head = _whole(request, commit, progress, timing=timing)
-    before = None if base is None else _Commit.of(request, revisions, base, whole=True)
+    head = _whole(request, _Commit.of(request, revisions, name), progress, timing=timing)
+    before = None if base is None else _Commit.of(request, revisions, base)
     try:
         report = _introduced(request, head, before, base[:12] if base else "nothing")
     except NothingToAudit as error:
-        raise UnreadableRoot(str(error).replace(str(head.root), str(revisions.top))) from None
+        raise UnreadableRoot(str(error).replace(str(head.root), str(request.top()))) from None
     new = tuple(one for one in report.findings if one.status != "known")
-    return head.shown, replace(report, findings=new, root=str(revisions.top))
+    return head.shown, replace(report, findings=new, root=str(request.top()))
 
 
 def _whole(request: Request, commit: _Commit, progress: Progress, *, timing: bool) -> _Head:
@@ -85,7 +83,7 @@ def _whole(request: Request, commit: _Commit, progress: Progress, *, timing: boo
     tree = _opened(request, commit.paths())
     if tree is None:
         raise UnreadableRoot("the commit has no Python file below the paths. Name a folder with Python sources.")
-    return _Head(tree, tree.root, lambda one: audited(one, tree, progress, timing=timing, subject=commit.snapshot))
+    return _Head(tree, tree.root, lambda one: audited(one, tree, progress, timing=timing, snapshot=commit.snapshot))
 
 
 def _commits(revisions: Revisions, environment: Mapping[str, str]) -> tuple[str, str | None]:
@@ -168,12 +166,13 @@ class _Commit(NamedTuple):
 
         if self.snapshot is None:
             return None
-        report = recall(self.snapshot, request.options(request.progress(), timing=timing))
+        options = request.options(request.progress(), timing=timing)
+        report = recall(self.snapshot, options, lambda: _opened(request, self.paths(outline=True)))
         return None if report is None else _configured(request, report, request.top())
 
-    def paths(self) -> _Paths:
-        """Unpack it."""
-        folder = self.revisions.unpack(self.name)
+    def paths(self, *, outline: bool = False) -> _Paths:
+        """Unpack it; ``outline``: only what its files are called."""
+        folder = (self.revisions.outline if outline else self.revisions.unpack)(self.name)
         found = (folder / _below(self.revisions, root) for root in self.request.roots())
         return _Paths(tuple(path for path in found if path.exists()), folder / self.top)
 
@@ -192,7 +191,7 @@ def _audited_before(request: Request, paths: _Paths, snapshot: Snapshot | None) 
 
     tree = _opened(request, paths)
     try:
-        return audited(request, tree, request.progress(), timing=False, subject=snapshot) if tree else None
+        return audited(request, tree, request.progress(), timing=False, snapshot=snapshot) if tree else None
     except NothingToAudit:
         return None
 

@@ -149,7 +149,6 @@ def check(
             color=color,
             to_stdout=destination.file is None,
             min_confidence=min_confidence,
-            root=report.root if hook else None,
         )
         texts.append((FORMATS[destination.format](report, page), destination.file))
     for text, target in sorted(texts, key=lambda item: item[1] is None):  # files first: stdout may break

@@ -317,16 +317,15 @@ def page_for(
     color: bool | None,
     to_stdout: bool,
     min_confidence: str = "medium",
-    root: str | None = None,
 ) -> Page:
-    """Return the page that a report of this tree is written on; ``root`` is what its paths are relative to."""
+    """Return the page that a report of this tree is written on."""
     return replace(
         plain_page(color=color, to_stdout=to_stdout),
         lines=source_lines(tree),
         min_confidence=min_confidence,
         arguments=request.arguments,
-        prefix="" if request.release else _below_repository(Path(root) if root else request.top()),
-        here="" if request.release else _from_here(Path(root) if root else request.top()),
+        prefix="" if request.release else _below_repository(request.top()),
+        here="" if request.release else _from_here(request.top()),
     )
 
 

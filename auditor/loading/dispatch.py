@@ -30,11 +30,12 @@ class Dispatch:
         self._by_name: dict[str, list[str]] = {}
         for cls in sorted(self._linker.hierarchy.classes):
             self._by_name.setdefault(cls.rpartition(".")[2], []).append(cls)
-        self._made = sorted(
-            cls
-            for cls, objects in self._linker.instances.items()
-            if self._linker.tracked(cls) and any(not one.anonymous for one in objects)
-        )
+        self._derived: dict[str, list[str]] = {}
+        """The classes that objects are made of, by each of their bases."""
+        for cls, objects in sorted(self._linker.instances.items()):
+            if self._linker.tracked(cls) and any(not one.anonymous for one in objects):
+                for base in self._linker.hierarchy.mro(cls)[1:]:
+                    self._derived.setdefault(base, []).append(cls)
 
     def left(self) -> Iterator[Lapse]:
         """The buffers that the host pools chosen somewhere do not know."""
@@ -85,14 +86,13 @@ class Dispatch:
     def _of_base(self, code: Code, one: Call, host: str, base: str, refused: set[str]) -> Iterator[Lapse]:
         """What the subclasses of a base class have that the host pool of the base class does not carry."""
         hierarchy = self._linker.hierarchy
-        shared = hierarchy.stored_in_all(base) | self._mentions(host)
+        derived = [cls for cls in self._derived.get(base, ()) if not refused.intersection(hierarchy.mro(cls))]
+        shared = hierarchy.stored_in_all(base) | self._mentions(host) if derived else frozenset()
         found: dict[str, list[str]] = {}
-        for cls in self._made:
-            order = hierarchy.mro(cls)
-            if cls != base and base in order and not refused.intersection(order):
-                for name in sorted(hierarchy.stored_in_all(cls) - shared):
-                    if self._guarded(name) is not None and self._is_read(cls, name):
-                        found.setdefault(name, []).append(cls)
+        for cls in derived:
+            for name in sorted(hierarchy.stored_in_all(cls) - shared):
+                if self._guarded(name) is not None and self._is_read(cls, name):
+                    found.setdefault(name, []).append(cls)
         for name, classes in found.items():
             yield _lapse(code, one, host, base, tuple(classes), name)
 

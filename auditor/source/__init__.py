@@ -11,7 +11,7 @@ does not depend on argument order, working directory or file-system order. It kn
 """
 
 from auditor.source.display import display
-from auditor.source.reading import declared_encoding, decode
+from auditor.source.reading import declared_encoding, decode, digest_of
 from auditor.source.release import cache_home, fetch_release, release_folder
 from auditor.source.revisions import INDEX, Revisions, Snapshot
 from auditor.source.roles import ROLES
@@ -30,6 +30,7 @@ __all__ = [
     "cache_home",
     "declared_encoding",
     "decode",
+    "digest_of",
     "display",
     "fetch_release",
     "mentions",

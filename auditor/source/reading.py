@@ -33,6 +33,13 @@ def read_file(file: str, limit: int) -> bytes:
     raise Unreadable("changed while it was read, twice; left out")
 
 
+def digest_of(content: bytes) -> str:
+    """Return the digest of a content: no two that differ have the same."""
+    from hashlib import blake2b
+
+    return blake2b(content, digest_size=16).hexdigest()
+
+
 def head_matches(file: str, pattern: re.Pattern[bytes], most: int = 64_000_000) -> bool:
     """Whether ``pattern`` occurs in the first ``most`` bytes of a regular file too large to be read whole."""
     try:

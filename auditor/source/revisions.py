@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from auditor.errors import UnknownRevision
 from auditor.source.git import GitFailure, run_git
-from auditor.source.reading import decode, split_lines
+from auditor.source.reading import DEFAULT_LIMIT, decode, split_lines
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -47,36 +47,32 @@ class Snapshot:
     frame: str
     _blobs: tuple[_Blob, ...] = field(repr=False)
 
-    def shape(self) -> str:
-        """Return a digest of everything but contents."""
+    def listing(self) -> str:
+        """Return a digest of everything but contents: what decides the shape of the unpacked tree."""
         from hashlib import blake2b
 
-        rows = [f"{blob.mode} {blob.path}" for blob in self._blobs]
-        text = "\0".join((self.top.name, self.below, self.frame, *rows))
+        text = "\0".join((self.top.name, self.below, self.frame, *(str(blob.path) for blob in self._blobs)))
         return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
-    def names(self) -> tuple[str, ...]:
-        """Return the files, by their paths in the unpacked tree; those beside it from the top."""
-        paths = (str(blob.path) for blob in self._blobs)
-        return tuple(path.removeprefix(self.below) if path.startswith(self.below) else f"/{path}" for path in paths)
-
-    def digests(self) -> tuple[str, ...]:
-        """Return git's name of each content."""
-        return tuple(blob.name for blob in self._blobs)
+    def blobs(self) -> dict[str, str]:
+        """Return git's name of each content by its path in the unpacked tree; beside that tree, from the top."""
+        paths = ((str(blob.path), blob.name) for blob in self._blobs)
+        below = self.below
+        return {path.removeprefix(below) if path.startswith(below) else f"/{path}": name for path, name in paths}
 
     def contents(self, names: Collection[str]) -> dict[str, bytes]:
-        """Return the contents of some files."""
-        blobs = {name: blob.name for name, blob in zip(self.names(), self._blobs, strict=True) if name in names}
+        """Return the contents of some files, without those that are too large to be read."""
+        blobs = {path: name for path, name in self.blobs().items() if path in names}
         found = dict(_contents(self.top, set(blobs.values())))
-        return {name: bytes(found[blob]) for name, blob in blobs.items()}
+        return {path: bytes(found[name]) for path, name in blobs.items() if len(found[name]) <= DEFAULT_LIMIT}
 
     @property
     def files(self) -> tuple[str, ...]:
-        return self.names()
+        return tuple(self.blobs())
 
     def lines(self, path: str) -> tuple[str, ...]:
         """Return the lines of a file as Python counts them, for display."""
-        return split_lines(decode(self.contents([path])[path]))
+        return split_lines(decode(self.contents([path]).get(path, b"")))
 
 
 @dataclass(slots=True)
@@ -177,19 +173,34 @@ class Revisions:
 
     def unpack(self, revision: str) -> Path:
         """Write the Python files of a commit (or of ``INDEX``) to a folder of their own."""
-        from tempfile import mkdtemp
-
-        assert self._scratch is not None, "unpack inside of the context"
-        folder = Path(mkdtemp(dir=self._scratch.name)) / self.top.name
-        folder.mkdir()
-        (folder / ".git").touch()  # the top of a project, as module names are told; no repository
+        folder = self._folder()
         blobs = sorted(self._blobs(revision), key=lambda blob: (blob.mode == _LINK, blob.path))
         self._fetch({blob.name for blob in blobs} - self._written.keys())
         try:
             for blob in blobs:
                 _place(folder, blob.path, self._written[blob.name], blob.mode)
         except (OSError, ValueError) as error:
-            raise UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}") from error
+            raise _unpackable(revision, error) from error
+        return folder
+
+    def outline(self, revision: str) -> Path:
+        """Make a folder with empty files in place of those that ``unpack`` writes."""
+        folder = self._folder()
+        try:
+            for path in (folder / blob.path for blob in self._blobs(revision)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+        except (OSError, ValueError) as error:
+            raise _unpackable(revision, error) from error
+        return folder
+
+    def _folder(self) -> Path:
+        from tempfile import mkdtemp
+
+        assert self._scratch is not None, "unpack inside of the context"
+        folder = Path(mkdtemp(dir=self._scratch.name)) / self.top.name
+        folder.mkdir()
+        (folder / ".git").touch()  # the top of a project, as module names are told; no repository
         return folder
 
     def _blobs(self, revision: str) -> tuple[_Blob, ...]:
@@ -257,6 +268,10 @@ def _contents(top: Path, names: Collection[str]) -> Iterator[tuple[str, memoryvi
         start, stop = end + 1, end + 1 + int(size[0])
         yield name, content[start:stop]
         position = stop + 1
+
+
+def _unpackable(revision: str, error: Exception) -> UnknownRevision:
+    return UnknownRevision(f"{revision or 'the index'} cannot be unpacked: {error}")
 
 
 def _place(folder: Path, path: PurePosixPath, blob: Path, mode: str) -> None:

@@ -14,7 +14,16 @@ from auditor.errors import UnreadableRoot, UsageError
 from auditor.source import reading
 from auditor.source.display import display
 from auditor.source.modules import ModuleNames, below
-from auditor.source.reading import DEFAULT_LIMIT, Unreadable, decode, head_matches, megabytes, read_file, split_lines
+from auditor.source.reading import (
+    DEFAULT_LIMIT,
+    Unreadable,
+    decode,
+    digest_of,
+    head_matches,
+    megabytes,
+    read_file,
+    split_lines,
+)
 from auditor.source.roles import ROLES, role_teller
 from auditor.source.selection import Selection, select_file, select_folder
 from auditor.source.stamps import Stamps
@@ -95,7 +104,7 @@ class SourceTree:
         """Return a digest of everything but contents: the files, their modules and roles, what could not be listed."""
         rows = [f"{path}\0{self.module(path)}\0{self.role(path)}\0{self.reported(path)}" for path in self.files]
         rows += [f"{one.path}\0{one.what}" for one in self.problems if one.path not in self._places]
-        return _hash("\n".join([str(self.limit), *rows]).encode("utf-8", "surrogateescape"))
+        return digest_of("\n".join([str(self.limit), *rows]).encode("utf-8", "surrogateescape"))
 
     def digests(self, stamps: Stamps) -> tuple[str, ...]:
         """Return the digest of each file, in order; only those are read whose stamps are not known."""
@@ -155,7 +164,7 @@ class SourceTree:
         digests = self._memory.digests
         if path not in digests:
             data = self.read(path)
-            digests[path] = "" if data is None else _hash(data)
+            digests[path] = "" if data is None else digest_of(data)
         return digests[path]
 
     def lines(self, path: str) -> tuple[str, ...]:
@@ -185,7 +194,7 @@ class SourceTree:
     def _index_file(self) -> Path | None:
         if self._cache is None:
             return None
-        return self._cache / f"{_hash(os.fsencode(os.pathsep.join(self.roots)))}.words"
+        return self._cache / f"{digest_of(os.fsencode(os.pathsep.join(self.roots)))}.words"
 
 
 def open_tree(
@@ -335,12 +344,6 @@ def _key(prefix: str, name: str) -> str:
     """The path of a name. A folder of the audited tree that poses as an extra root gets a ``./`` in front."""
     path = "/".join(part for part in (prefix, name.replace(os.sep, "/")) if part)
     return "./" + path if path.startswith("<with:") and not prefix else path
-
-
-def _hash(data: bytes) -> str:
-    from hashlib import blake2b
-
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _require_known(roles: Mapping[str, tuple[str, ...]]) -> None:

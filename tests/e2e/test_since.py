@@ -249,15 +249,17 @@ def test_half_an_audit_blocks(repository):
     assert hook(repository).exit == 2
 
 
-def test_paths_of_the_report_are_those_of_the_work_tree(repository):
-    """From the top of the repository, where a hook runs, whatever part is audited."""
+def test_paths_of_the_report_are_those_of_a_check_of_the_work_tree(repository):
+    """In text as they are found from where the hook runs, the top of the repository."""
     repository.edit("router.py", WAIT, "")
     repository.stage()
     paths = {one["path"] for one in hook(repository).report["findings"]}
     assert paths == {"engine/minikv/router.py"}
     paths = {one["path"] for one in hook(repository, "engine").report["findings"]}
-    assert paths == {"engine/minikv/router.py"}
-    text = run("check", "--hook", "--jobs", "1", cwd=repository.top)
+    assert paths == {"minikv/router.py"}
+    assert paths < {one["path"] for one in check("engine", cwd=repository.top).report["findings"]}
+    text = run("check", "engine", "--hook", "--jobs", "1", cwd=repository.top)
+    assert "engine/minikv/router.py:" in text.stdout
     assert "self.full_kv_pool.get_key_buffer(layer_id)" in text.stdout
     assert "bufgate-" not in text.stdout
     assert json.dumps(str(repository.top)) not in text.stdout

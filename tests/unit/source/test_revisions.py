@@ -223,41 +223,51 @@ def test_a_diff_runs_nothing_that_the_repository_names(repository: Path, tmp_pat
 # ---------------------------------------------------------------- before it is unpacked
 
 
-def test_a_snapshot_names_the_files_of_the_unpacked_tree(repository: Path) -> None:
+def test_a_snapshot_lists_the_files_of_the_unpacked_tree(repository: Path) -> None:
     with Revisions.around(repository) as revisions:
         one = revisions.snapshot("HEAD", Path(), "")
         assert one is not None
         tree = open_tree([revisions.unpack("HEAD")])
-        assert set(tree.files) <= set(one.names())
+        assert set(tree.files) <= set(one.files)
+        assert one.blobs()[tree.files[0]] == git(repository, "rev-parse", f"HEAD:{tree.files[0]}").strip()
         assert one.contents(tree.files) == {path: tree.read(path) for path in tree.files}
         path = tree.files[0]
         assert one.lines(path) == tree.lines(path)
+
+
+def test_an_outline_has_the_shape_of_the_unpacked_tree(repository: Path) -> None:
+    """Without anything in its files."""
+    with Revisions.around(repository) as revisions:
+        outlined, unpacked = revisions.outline("HEAD"), revisions.unpack("HEAD")
+        assert open_tree([outlined]).shape() == open_tree([unpacked]).shape()
+        assert open_tree([outlined / "pkg"]).shape() == open_tree([unpacked / "pkg"]).shape()
+        assert not any(file.read_bytes() for file in outlined.rglob("*") if file.is_file())
 
 
 def test_names_are_below_the_folder_that_is_audited(repository: Path) -> None:
     with Revisions.around(repository) as revisions:
         one = revisions.snapshot("HEAD", Path("pkg"), "")
         assert one is not None
-        assert "b.py" in one.names()
-        assert not [name for name in one.names() if name.startswith("pkg/")]
+        assert "b.py" in one.files
+        assert not [name for name in one.files if name.startswith("pkg/")]
 
 
-def test_the_shape_depends_on_files_and_frame_and_not_on_contents(repository: Path) -> None:
-    def shape(frame: str = "", below: str = "") -> str:
+def test_the_listing_depends_on_files_and_frame_and_not_on_contents(repository: Path) -> None:
+    def listing(frame: str = "", below: str = "") -> str:
         with Revisions.around(repository) as revisions:
             one = revisions.snapshot(INDEX, Path(below), frame)
             assert one is not None
-            return one.shape()
+            return one.listing()
 
-    before = shape()
-    assert shape("other") != before
-    assert shape(below="pkg") != before
+    before = listing()
+    assert listing("other") != before
+    assert listing(below="pkg") != before
     (repository / "pkg" / "b.py").write_text("changed = 1\n")
     git(repository, "add", ".")
-    assert shape() == before
+    assert listing() == before
     (repository / "pkg" / "new.py").write_text("")
     git(repository, "add", ".")
-    assert shape() != before
+    assert listing() != before
 
 
 def test_a_tree_with_links_has_no_snapshot(repository: Path) -> None:
