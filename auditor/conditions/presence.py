@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from auditor.conditions.origins import Origins
-from auditor.dataflow import Graph, dominators
+from auditor.dataflow import dominators
 from auditor.facts import Attr, Call, Const, Param, Value
-from auditor.link import Frame, Instance, access_path, successors
+from auditor.link import Frame, Instance, access_path
 
 Path = tuple[Value, tuple[str, ...]]
 """A value and the attributes read from it in turn."""
@@ -48,7 +48,7 @@ class Presence:
         code = frame.code
         path = self._path(frame, value)
         blocks = code.facts.blocks
-        tree = dominators(Graph(0, {index: successors(one) for index, one in enumerate(blocks)}))
+        tree = dominators(code.flow)
         found: list[tuple[str, int]] = []
         for above in tree.chain(block):
             if blocks[above].handlers:

@@ -8,9 +8,8 @@ from auditor.conditions.origins import Origins
 from auditor.conditions.questions import Arrives, Built, IsTrue, Question, Reaches, Runs, Takes
 from auditor.conditions.solving import Equations, Get
 from auditor.conditions.truth import Truth
-from auditor.dataflow import Graph
 from auditor.facts import NOTHING, Branch, Call, Closure, Param, Phi, Return, Value
-from auditor.link import ClassObject, Frame, Instance, Linker, Node, Object, successors
+from auditor.link import ClassObject, Frame, Instance, Linker, Node, Object
 
 
 class Ways:
@@ -21,7 +20,6 @@ class Ways:
         self._graph = graph
         self._origins = origins
         self._truth = truth
-        self._flows: dict[str, Graph] = {}
         self._telling: dict[int, bool] = {}
         self._equations = Equations(self._right)
 
@@ -69,7 +67,7 @@ class Ways:
         """block(b) = ∨ over the ways in, loops aside: edge(a, b)"""
         if block == 0 or not self._tells(frame):
             return TRUE
-        flow = self._flow(frame)
+        flow = frame.code.flow
         if block not in flow.rank:
             return TRUE
         before = [one for one in flow.predecessors[block] if flow.rank[one] < flow.rank[block]]
@@ -91,13 +89,6 @@ class Ways:
                 isinstance(end, Branch) and self._truth.says(frame, end.test) for end in ends
             )
         return self._telling[frame.base]
-
-    def _flow(self, frame: Frame) -> Graph:
-        name = frame.code.name
-        if name not in self._flows:
-            blocks = frame.code.facts.blocks
-            self._flows[name] = Graph(0, {index: successors(block) for index, block in enumerate(blocks)})
-        return self._flows[name]
 
     def _runs(self, frame: Frame, get: Get) -> Formula:
         """runs(f) = (∨ over calls of f: block ∧ runs(caller)) ∧ built(self) ∧ where a nested function is defined"""

@@ -127,6 +127,8 @@ class Armed:
 
     def _last_words(self, events: tuple[Registration, ...]) -> tuple[Registration, ...]:
         """The registrations that the others do not override."""
+        if len(events) < 2:
+            return events
         points = {event: Point(event.frame, event.block, event.index) for event in events}
         last = [
             event

@@ -104,7 +104,7 @@ class Covering:
         block, index = point
         state = self._held.state(key).at(block, index)
         code = self._graph.code(key)
-        flow = self._held.flow(code)
+        flow = code.flow
         for event in self._held.state(key).events:
             for gate in event.gates:
                 made_inside = bool(gate.given) and (event.block, event.index) == point
@@ -137,7 +137,7 @@ class Covering:
 
     def _is_early(self, key: FrameKey, gate: tuple[int, int], point: tuple[int, int]) -> bool:
         """Whether a load may begin between a gate and a point."""
-        flow = self._held.flow(self._graph.code(key))
+        flow = self._graph.code(key).flow
         return any(goes_on(flow, gate, begin) and goes_on(flow, begin, point) for begin in self._held.begins(key))
 
     def _guard_is_foreign(self, key: FrameKey, gate: int, read: int) -> bool:
@@ -148,7 +148,7 @@ class Covering:
     def _tests(self, key: FrameKey, gate: int, read: int) -> Iterator[Value]:
         """What the branches test that lead to one block and not to another."""
         code = self._graph.code(key)
-        edges = edge_dominators(self._held.flow(code))
+        edges = edge_dominators(code.flow)
         for source, target in edges[gate]:
             end = code.facts.blocks[source].end
             if (source, target) not in edges[read] and isinstance(end, Branch):

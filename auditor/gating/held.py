@@ -12,7 +12,7 @@ from functools import reduce
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, CallSite, FrameKey, entered, wraps
-from auditor.dataflow import Graph, bottom_up, is_recursive, solve_forward
+from auditor.dataflow import bottom_up, is_recursive, solve_forward
 from auditor.facts import (
     NOTHING,
     Attr,
@@ -141,7 +141,6 @@ class HeldGates:
         self._signals = signals_of(linker, frozenset(one.method for one in spec.gates))
         self._primitives: dict[str, tuple[Primitive, ...]] = {}
         self._states: dict[FrameKey, FrameState] = {}
-        self._flows: dict[str, Graph] = {}
         self._refined: dict[str, Mapping[tuple[int, int], Held]] = {}
         self._class_tested = tested_names(linker)
         self._tests: dict[tuple[str, str], tuple[tuple[str, ...], frozenset[Instance]] | None] = {}
@@ -153,16 +152,9 @@ class HeldGates:
         self.answers = Answers(linker, graph)
         self._fields = Fields(linker, graph)
         self.tables = Tables(linker, graph, signals)
-        self.streams = Streams(linker, graph, self.flow)
+        self.streams = Streams(linker, graph)
         self._memos = Memos(linker, graph, signals, frozenset(name for name, _ in self.acquiring))
         self.run()
-
-    def flow(self, code: Code) -> Graph:
-        known = self._flows.get(code.name)
-        if known is None:
-            blocks = code.facts.blocks
-            known = self._flows[code.name] = Graph(0, {index: successors(block) for index, block in enumerate(blocks)})
-        return known
 
     def run(self) -> None:
         """Solve every frame that can reach a wait, callees first. A recursive call acquires nothing at first and what
@@ -200,7 +192,7 @@ class HeldGates:
         kinds = kept_out(self._linker, self._graph.frames[key]) if events else {}
         state = self._state(code, events, ends, kinds)
         memos = self._memos.known(key, state.at) if events else {}
-        known = {**(behind_loops(code, self.flow(code), state.at) if events else {}), **memos}
+        known = {**(behind_loops(code, code.flow, state.at) if events else {}), **memos}
         if known:
             known = {edge: known.get(edge, frozenset()) | kinds.get(edge, frozenset()) for edge in {**known, **kinds}}
             state = self._state(code, _skipped(events, memos), ends, known)
@@ -234,7 +226,7 @@ class HeldGates:
                 for to in successors(content)
             }
 
-        return solve_forward(self.flow(code), nothing, transfer, meet)
+        return solve_forward(code.flow, nothing, transfer, meet)
 
     # ------------------------------------------------------------ which functions wait
 

@@ -507,13 +507,11 @@ class Needs:
         """Whether control can come from where a handle is got, by way of ``begin``, to its use and not get it anew."""
         code = self._graph.code(key)
         got = self._points(code).get(value, _START)
-        return goes_on(self._held.flow(code), got, begin, got) and goes_on(
-            self._held.flow(code), begin, (use.block, use.index), got
-        )
+        return goes_on(code.flow, got, begin, got) and goes_on(code.flow, begin, (use.block, use.index), got)
 
     def _begins_before(self, key: FrameKey, point: tuple[int, int]) -> bool:
         """Whether a load may begin in a frame before a point of it."""
-        flow = self._held.flow(self._graph.code(key))
+        flow = self._graph.code(key).flow
         return any(goes_on(flow, begin, point) for begin in self._held.begins(key))
 
     def _stream_missing(self, key: FrameKey, value: Value, use: Use) -> str | None:

@@ -11,10 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey
-from auditor.dataflow import Graph
 from auditor.facts import Return
 from auditor.gating.loads import goes_on
-from auditor.link import successors
 
 At: TypeAlias = tuple[int, int]
 _START: At = (0, -1)
@@ -75,8 +73,8 @@ class Overriding:
         """Whether every way on from a place to a return comes by one of ``goals``, and no load begins before."""
         if not goals:
             return False
-        blocks = self._graph.code(frame).facts.blocks
-        flow = Graph(0, {number: successors(block) for number, block in enumerate(blocks)})
+        code = self._graph.code(frame)
+        flow = code.flow
         loads = [each for each in self._begins(frame) if goes_on(flow, start, each)]
         if any(goes_on(flow, each, goal) for each in loads for goal in goals):
             return False
@@ -86,7 +84,7 @@ class Overriding:
         seen, todo, met = {start[0]}, [start[0]], False
         while todo:
             block = todo.pop()
-            if isinstance(blocks[block].end, Return):
+            if isinstance(code.facts.blocks[block].end, Return):
                 return False
             targets = set(flow.successors[block])
             met |= not targets.isdisjoint(stops)

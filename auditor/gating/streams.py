@@ -8,11 +8,11 @@ function starts is one stream, whichever it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TypeAlias
 
 from auditor.callgraph import CallGraph, FrameKey, entered
-from auditor.dataflow import Graph, solve_forward
+from auditor.dataflow import solve_forward
 from auditor.facts import NOTHING, Attr, Call, Enter, Exit, Return, Value
 from auditor.gating.symbols import Path, path_of
 from auditor.gating.uses import called_name
@@ -33,10 +33,9 @@ _GATED, _JOINED = "gated", "joined"
 class Streams:
     """Answers for two points of a frame."""
 
-    def __init__(self, linker: Linker, graph: CallGraph, flow: Callable[[Code], Graph]) -> None:
+    def __init__(self, linker: Linker, graph: CallGraph) -> None:
         self._linker = linker
         self._graph = graph
-        self._flow = flow
         self._regions: dict[str, Mapping[int, tuple[Value, ...]]] = {}
 
     def missing(self, key: FrameKey, gate: Point, use: Point) -> str | None:
@@ -72,7 +71,7 @@ class Streams:
                     _step(code, one, inside)
                 return {to: before if to in content.handlers else tuple(inside) for to in successors(content)}
 
-            flow = self._flow(code)
+            flow = code.flow
             start: tuple[Value, ...] = ()
             self._regions[code.name] = solve_forward(flow, start, transfer, lambda one, other: min(one, other, key=len))
         return self._regions[code.name]
@@ -108,7 +107,7 @@ class Streams:
             return {to: before if to in content.handlers else after for to in successors(content)}
 
         nothing: frozenset[str] = frozenset()
-        states = solve_forward(self._flow(code), nothing, transfer, lambda one, other: one & other)
+        states = solve_forward(code.flow, nothing, transfer, lambda one, other: one & other)
         return use[0] in states and _JOINED in run(use[0], states[use[0]], use[1])
 
 

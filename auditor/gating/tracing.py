@@ -139,7 +139,7 @@ class Tracer:
             for index, one in enumerate(block.instructions)
             if isinstance(one, Closure) and self._reads_name(code.module, one.function, user.instruction.name)
         ]
-        flow = self._held.flow(code).successors
+        flow = code.flow.successors
         return made if made and all(_is_later(flow, user, one) for one in made) else [user]
 
     def _reads_name(self, module: str, function: str, name: str) -> bool:

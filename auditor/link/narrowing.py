@@ -79,6 +79,11 @@ def successors(block: Block) -> tuple[int, ...]:
     return normal + block.handlers
 
 
+def flow_of(function: FunctionFacts) -> Graph:
+    """The control flow of a function."""
+    return Graph(0, {index: successors(block) for index, block in enumerate(function.blocks)})
+
+
 def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict[int, tuple[Condition, ...]]:
     """Block -> the conditions that hold in it; empty for a function that tests no class."""
     tests = {
@@ -86,7 +91,7 @@ def conditions(function: FunctionFacts, defined: Mapping[Value, object]) -> dict
     }
     if not tests:
         return {}
-    flow = Graph(0, {index: successors(block) for index, block in enumerate(function.blocks)})
+    flow = flow_of(function)
     result: dict[int, tuple[Condition, ...]] = {}
     dominating = edge_dominators(flow)
     stores = [

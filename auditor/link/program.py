@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from auditor.dataflow import Graph
 from auditor.facts import Argument, Attr, Call, FunctionFacts, Instruction, ModuleFacts, Value, definitions
 from auditor.link.constraints import Accept, ConstraintGraph, Flow, Node
 from auditor.link.delegation import Answer
 from auditor.link.hierarchy import Hierarchy, is_stub
-from auditor.link.narrowing import Condition, conditions
+from auditor.link.narrowing import Condition, conditions, flow_of
 from auditor.link.objects import Bound, ClassObject, Container, Function, Instance, Object, Partial, Property
 from auditor.link.scopes import Scopes
 
@@ -32,6 +33,7 @@ class Code:
         "_called",
         "_conditions",
         "_defined",
+        "_flow",
         "compiled",
         "externals",
         "facts",
@@ -60,6 +62,7 @@ class Code:
         self._called: tuple[tuple[Value, str], ...] | None = None
         self._defined: dict[Value, Instruction] | None = None
         self._conditions: dict[int, tuple[Condition, ...]] | None = None
+        self._flow: Graph | None = None
 
     @property
     def defined(self) -> Mapping[Value, Instruction]:
@@ -67,6 +70,13 @@ class Code:
         if self._defined is None:
             self._defined = definitions(self.facts)
         return self._defined
+
+    @property
+    def flow(self) -> Graph:
+        """Its control flow: block -> the blocks that come next."""
+        if self._flow is None:
+            self._flow = flow_of(self.facts)
+        return self._flow
 
     @property
     def conditions(self) -> Mapping[int, tuple[Condition, ...]]:

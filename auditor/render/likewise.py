@@ -6,8 +6,9 @@ They stay findings of their own, with fingerprints of their own; the first is to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
+from operator import itemgetter
 from typing import Protocol, TypeVar
 
 from auditor.triage import Fix, Step
@@ -41,15 +42,18 @@ class Told(Protocol):
 AnyTold = TypeVar("AnyTold", bound=Told)
 
 
-def together(findings: Iterable[AnyTold]) -> list[tuple[AnyTold, ...]]:
-    """Put neighbours that differ in the buffer alone together; the order stays."""
-    numbered = enumerate(findings)
-    return [tuple(one for _, one in members) for _, members in groupby(numbered, key=lambda pair: _story(*pair))]
+def together(
+    findings: Iterable[AnyTold], alone: Callable[[AnyTold], bool] = lambda _: False
+) -> list[tuple[AnyTold, ...]]:
+    """Put neighbours that differ in the buffer alone together, but for those that are told ``alone``; the order
+    stays."""
+    stories = ((number if alone(one) else _story(number, one), one) for number, one in enumerate(findings))
+    return [tuple(one for _, one in members) for _, members in groupby(stories, key=itemgetter(0))]
 
 
-def _story(number: int, finding: Told) -> tuple[object, ...]:
+def _story(number: int, finding: Told) -> object:
     if not finding.witness or not finding.buffer:
-        return (number,)
+        return number
     message = re.sub(rf"\b{re.escape(finding.buffer)}\b", "", finding.message)
     steps = tuple((step.path, step.function) for step in finding.witness)
     gate = finding.fix.gate if finding.fix else None

@@ -5,7 +5,7 @@ GitHub drops a step summary of more than 1 MiB whole, so the text ends before th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from auditor.render.escape import escape, prose
 from auditor.render.footer import coverage, sentence
@@ -26,7 +26,7 @@ def render(report: Report, page: Page) -> str:
     room = LIMIT - len((head + end).encode())
     blocks: list[str] = []
     told = 0
-    for group in _groups(report.findings, page):
+    for group in together(report.findings, lambda one: page.level(one) == "note"):
         block = "\n".join(_finding(group, page)) + "\n\n"
         room -= len(block.encode())
         if room < 0:
@@ -35,12 +35,6 @@ def render(report: Report, page: Page) -> str:
         told += len(group)
         blocks.append(block)
     return head + "".join(blocks) + end
-
-
-def _groups(findings: Iterable[ReportedFinding], page: Page) -> Iterator[tuple[ReportedFinding, ...]]:
-    """Those that count and are told as one; each other one by itself."""
-    for group in together(findings):
-        yield from [group] if page.level(group[0]) != "note" else ((one,) for one in group)
 
 
 def _finding(group: tuple[ReportedFinding, ...], page: Page) -> Iterable[str]:

@@ -183,7 +183,7 @@ def view(report: Report, page: Page) -> View:
     return View(
         report=report,
         findings=findings,
-        groups=tuple(_groups(findings)),
+        groups=tuple(_groups(findings, page)),
         checks=tuple(_checks(report.findings)),
         verdicts=Tally("sites", "#sites", report.stats.verdicts),
         pools=tuple(_pools(report.sites)),
@@ -225,11 +225,10 @@ def _findings(
     )
 
 
-def _groups(findings: Sequence[FindingView]) -> Iterable[tuple[FindingView, ...]]:
+def _groups(findings: Sequence[FindingView], page: Page) -> Iterable[tuple[FindingView, ...]]:
     rest = iter(findings)
-    for group in together(one.finding for one in findings):
-        members = tuple(islice(rest, len(group)))
-        yield from [members] if members[0].level != "note" else ((one,) for one in members)
+    for group in together((one.finding for one in findings), lambda one: page.level(one) == "note"):
+        yield tuple(islice(rest, len(group)))
 
 
 def _excerpt(stop: Stop, source: Sequence[str]) -> Excerpt:
